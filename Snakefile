@@ -39,7 +39,7 @@ wildcard_constraints:
     bucket=r"\d{5}",
     span_bucket=r"\d{5}",
     bin=r"\d{5}",
-    split="train|validation|test",
+    split="|".join(CONFIG.written_splits),
     shard=r"\d{5}",
 
 

@@ -492,9 +492,8 @@ def scattering(sample: Sample, shards: int = SHARDS) -> tuple[Callable[[], Path]
     ids = ids_of_part(0, rows)
 
     def run() -> Path:
-        emitted = emissions(
-            ids, np.ones(rows, np.uint16), np.zeros(rows, np.uint8), {"train": shards}, 42
-        )
+        copies = {"train": np.ones(rows, np.uint16)}
+        emitted = emissions(ids, copies, {"train": shards}, {"train": 42})
         write_scattered(
             sample.folder / "scattered", sample.folder / "index.npy", path, 0, emitted, shards,
             Silence(),

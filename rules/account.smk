@@ -117,6 +117,7 @@ rule ledger:
     params:
         settings=settings(
             filters=SETTINGS.filter_values,
+            stages=[stage.name for stage in CONFIG.stages],
         ),
         code=code_digest("ledger"),
         paths=named_paths,
@@ -141,7 +142,7 @@ rule summarize:
         languages=LAYOUT.every("results/tally/{block}.json"),
         edits=LAYOUT.if_edited(LAYOUT.every("results/edited/{part}.json")),
         recall=[f"{DEMO}/recall.json"] if INPUTS.uses_demo else [],
-        composition=LAYOUT.if_mixed(["results/mixture/cells.json"]),
+        compositions=LAYOUT.of_stages("results/mixture/{split}.json"),
         mixed_counts=LAYOUT.if_mixed(LAYOUT.every("results/copies/{block}.json")),
         tokenizer="results/tokenizer",
     output:
@@ -169,6 +170,7 @@ rule summarize:
             config_digest=config_digest(CONFIG.given),
             configuration=CONFIG.shaping(CONFIG.given),
             span_unit=CONFIG.spans.unit,
+            splits=CONFIG.written_splits,
             filters=SETTINGS.filter_fates,
             made=STEP_RULES.made_files,
             record=str(RECORD),

@@ -84,7 +84,7 @@ from corpusmill.run.jobs_to_do import (
     note_needs,
     refuse_too_little_memory,
 )
-from corpusmill.run.layout import Layout
+from corpusmill.run.layout import Layout, joined_name
 from corpusmill.run.made_again import MadeAgain, by_file, recipes_of
 from corpusmill.run.memory import Memory
 from corpusmill.run.recipes import RECIPES, save_recipes

@@ -12,11 +12,11 @@ writes   results/candidates/{block}.arrow   id, size, source and values of every
 
 apportion:
 reads    results/candidates/{block}.arrow of every block
-writes   results/mixture/cells.json         per cell: documents, size, wanted and reached size, level
-         results/mixture/classes.npy        cell and factor of each class
+writes   results/mixture/{split}.json       per cell: documents, size, wanted and reached size, level
+         results/mixture/{split}.npy        cell and factor of each class; both for train or each stage
 
 mix:
-writes   results/copies/{block}.arrow       id and copies of every candidate, part by part
+writes   results/copies/{block}.arrow       id and copies of every candidate, part by part, stage by stage
          results/copies/{block}.json        per cell: documents by number of copies, size of all copies
 """
 
@@ -69,7 +69,7 @@ rule weigh:
     params:
         settings=settings(
             first_part=LAYOUT.first_of_block,
-            mixture=SETTINGS.mixture,
+            stages=SETTINGS.stages,
         ),
         code=code_digest("weigh"),
         paths=named_paths,
@@ -81,8 +81,8 @@ rule apportion:
     input:
         listing=LAYOUT.listing("candidates"),
     output:
-        composition="results/mixture/cells.json",
-        classes="results/mixture/classes.npy",
+        compositions=LAYOUT.of_stages("results/mixture/{split}.json"),
+        classes=LAYOUT.of_stages("results/mixture/{split}.npy"),
     log:
         "logs/apportion/apportion.log",
     # First: if the mixture is refused, no later step should start.
@@ -95,7 +95,7 @@ rule apportion:
         ),
     params:
         settings=settings(
-            mixture=SETTINGS.mixture,
+            stages=SETTINGS.stages,
         ),
         code=code_digest("apportion"),
         paths=named_paths,
@@ -106,8 +106,8 @@ rule apportion:
 rule mix:
     input:
         candidates="results/candidates/{block}.arrow",
-        composition="results/mixture/cells.json",
-        classes="results/mixture/classes.npy",
+        compositions=LAYOUT.of_stages("results/mixture/{split}.json"),
+        classes=LAYOUT.of_stages("results/mixture/{split}.npy"),
     output:
         copies="results/copies/{block}.arrow",
         counts="results/copies/{block}.json",
@@ -122,7 +122,7 @@ rule mix:
     params:
         settings=settings(
             first_part=LAYOUT.first_of_block,
-            mixture=SETTINGS.mixture,
+            stages=SETTINGS.stages,
         ),
         code=code_digest("mix"),
         paths=named_paths,

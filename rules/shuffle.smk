@@ -36,7 +36,7 @@ rule scatter:
     params:
         settings=settings(
             shards=LAYOUT.shards,
-            seed=CONFIG.shuffle.seed,
+            seeds=CONFIG.seeds,
         ),
         code=code_digest("scatter"),
         paths=named_paths,

@@ -118,7 +118,7 @@ rule join:
     log:
         "logs/join/{joined}.log",
     wildcard_constraints:
-        joined="train|val|test",
+        joined="|".join(map(joined_name, CONFIG.written_splits)),
     conda:
         "../envs/corpusmill.yaml"
     resources:

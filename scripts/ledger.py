@@ -22,12 +22,19 @@ class Read(NamedTuple):
     counts: Path
 
 
+class Columns(NamedTuple):
+    """What the columns of the ledger depend on."""
+
+    filters: list[FilterValues]
+    stages: list[str]
+
+
 def ledger(
     text: Path,
     read: Read,
     about: About,
     cut: Cut,
-    filters: list[FilterValues],
+    columns: Columns,
     part: int,
     rows: Path,
     account: Path,
@@ -35,12 +42,12 @@ def ledger(
     """Every file belongs to the part or to its block."""
     table = pa.concat_tables(
         [
-            document_rows(TextPart(text, ["file", "line"]), part, about, cut, filters),
-            malformed_rows(read.quarantine, filters),
+            document_rows(TextPart(text, ["file", "line"]), part, about, cut, *columns),
+            malformed_rows(read.quarantine, *columns),
         ]
     )
     figures = part_account(table, read.counts, cut.cuts)
-    fates = dropping_fates([one.fate for one in filters])
+    fates = dropping_fates([one.fate for one in columns.filters])
     faults = part_faults(figures, part, table, about.clusters, cut.cut_spans, fates)
     if faults:
         raise ValueError("the account does not balance: " + "; ".join(faults))

@@ -1,11 +1,13 @@
-"""Choose the number of copies of every candidate of a block of parts."""
+"""Choose the number of copies of every candidate of a block of parts, stage by stage."""
 
 import logging
 from pathlib import Path
 
-from corpusmill.mill.decide.candidates import CandidateTables, save_copies
-from corpusmill.mill.decide.composition import Tally, copies_of_part, load_composition
-from corpusmill.mill.decide.mixture import Mixture
+import numpy as np
+
+from corpusmill.mill.decide.candidates import CandidateTables, CopiesOfPart, save_copies
+from corpusmill.mill.decide.composition import Tally, load_stages
+from corpusmill.mill.decide.mixture import Stage, numbers_of
 from corpusmill.mill.storage.files import content_digest, save_json
 from corpusmill.run.job import run
 from corpusmill.run.job_progress import phase
@@ -13,25 +15,42 @@ from corpusmill.run.job_progress import phase
 
 def mix(
     candidates: Path,
-    composition: Path,
-    classes: Path,
-    mixture: Mixture,
+    compositions: list[Path],
+    classes: list[Path],
+    stages: list[Stage],
     first_part: int,
     copies: Path,
     counts: Path,
 ) -> None:
-    composed, labels = load_composition(composition, classes, mixture)
-    tally = Tally(len(composed.supplies))
-    parts = []
+    """compositions, classes: of each stage."""
+    found = load_stages(compositions, classes, stages)
+    tallies = {stage.split: Tally(len(stage.composition.supplies)) for stage in found}
+    labels = found[0].composition.labels
+    sources = list(stages[0].mixture.weights)
+    parts: list[CopiesOfPart] = []
+    left_over = 0
     with phase("choosing", unit="documents") as progress:
-        for columns in CandidateTables([candidates], mixture, labels).pieces():
-            of_part, cells = copies_of_part(composed, mixture, columns)
-            tally.add(cells, columns["size"], of_part)
-            parts.append((columns["id"], of_part))
-            progress.advance(of_part.size)
-    save_copies(copies, first_part, parts)
-    save_json(counts, {"cells": tally.counts(), "digest": content_digest(copies)})
-    logging.info("%d documents, %d copies", tally.documents, tally.copies)
+        tables = CandidateTables([candidates], sources, labels, numbers_of(stages))
+        for columns in tables.pieces():
+            of_part = CopiesOfPart(columns["id"], {})
+            for stage in found:
+                of_stage, cells = stage.copies(columns)
+                tallies[stage.split].add(cells, columns["size"], of_stage)
+                of_part.copies[stage.split] = of_stage
+            total = np.sum([*of_part.copies.values()], axis=0)
+            left_over += int((total == 0).sum())
+            parts.append(of_part)
+            progress.advance(total.size)
+    save_copies(copies, first_part, parts, list(tallies))
+    save_json(
+        counts,
+        {
+            "splits": {split: tally.counts() for split, tally in tallies.items()},
+            "left_over": left_over,
+            "digest": content_digest(copies),
+        },
+    )
+    logging.info("%d documents, %d left over", sum(part.ids.size for part in parts), left_over)
 
 
 if __name__ == "__main__":

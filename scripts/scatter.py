@@ -29,17 +29,17 @@ def scatter(
     counted: Counted,
     part: int,
     shards: dict[str, int],
-    seed: int,
+    seeds: dict[str, int],
     made: ScatterFiles,
 ) -> None:
     decided = load_decided(decisions, part)
     documents = TextPart(text, ["file"]).column("file").size
-    if decided.copies.size != documents:
+    if decided.split.size != documents:
         raise ValueError(
-            f"{text} has {documents} documents, but there are decisions about {decided.copies.size}"
+            f"{text} has {documents} documents, but there are decisions about {decided.split.size}"
         )
     ids = ids_of_part(part, documents)
-    emitted = emissions(ids, decided.copies, decided.split, shards, seed)
+    emitted = emissions(ids, decided.copies, shards, seeds)
     with phase("scattering", emitted.row.size, "documents") as progress:
         targets = first_targets(shards)["end"]
         files = zip(*counted, strict=True)

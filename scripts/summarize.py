@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from corpusmill.mill.account.cross_checks import Facts, checked_account
-from corpusmill.mill.account.mixture_account import MixtureFiles, mixture_account
+from corpusmill.mill.account.mixture_account import MixtureFiles, mixture_accounts
 from corpusmill.mill.account.summary import Found, Told, in_words, summary_of
 from corpusmill.mill.storage.files import load_json, own_digest, save_json, save_text
 from corpusmill.run import job, record
@@ -31,10 +31,10 @@ def summarize(
     summary: Path,
     readable: Path,
 ) -> None:
-    mixed = mixture_account(mixture)
+    mixed = mixture_accounts(mixture)
     account = checked_account(numbers, config.filters, mixed)
     manifest = load_json(finished.manifest)
-    told = summary_of(account, manifest, config, found, mixed) | {"rules": measured(logs)}
+    told = summary_of(account, manifest, config, found, mixed.accounts) | {"rules": measured(logs)}
     words = in_words(account, told, config, found)
     # The record first: if it and the summary differ, the summary is the older one.
     record.finish(finished.made, finished.plan, manifest, finished.record)

@@ -8,9 +8,15 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from corpusmill.mill.decide.candidates import as_labels, as_numbers, labels_of, save_candidates
+from corpusmill.mill.decide.candidates import as_labels, as_numbers, names_in, save_candidates
 from corpusmill.mill.decide.decided import load_candidates
-from corpusmill.mill.decide.mixture import DUPLICATES, Mixture
+from corpusmill.mill.decide.mixture import (
+    DUPLICATES,
+    Stage,
+    label_column,
+    labels_of,
+    numbers_of,
+)
 from corpusmill.mill.dedup.winners import cluster_sizes_of_part
 from corpusmill.mill.read.ids import ids_of_part
 from corpusmill.mill.storage.arrays import load_array
@@ -35,12 +41,13 @@ def weigh(
     known: Known,
     resolved: list[Path],
     first_part: int,
-    mixture: Mixture,
+    stages: list[Stage],
     candidates: Path,
     counts: Path,
 ) -> None:
     """resolved: the reports of all bins. first_part: number of the block's first part."""
-    labels: dict[str, set[str]] = {name: set() for name in mixture.labels}
+    labels, numbers = labels_of(stages), numbers_of(stages)
+    names: dict[str, set[str]] = {name: set() for name in labels}
     documents = 0
 
     def of_parts() -> Iterator[pa.Table]:
@@ -51,19 +58,20 @@ def weigh(
                 decisions = known.verdicts[place], known.assigned[place], known.marks
                 rows = load_candidates(*decisions, part)
                 starts = load_array(known.token_starts[place]) if known.token_starts else None
-                table = part_table(measures, rows, part, mixture, starts, resolved)
-                for name, found in labels_of(table, mixture.labels).items():
-                    labels[name] |= found
+                sizes = Sizes(stages[0].mixture.unit, starts)
+                table = part_table(measures, rows, part, sizes, labels, numbers, resolved)
+                for name, found in names_in(table, labels).items():
+                    names[name] |= found
                 documents += table.num_rows
                 yield table
                 progress.advance(1)
 
-    save_candidates(candidates, mixture, of_parts())
+    save_candidates(candidates, labels, numbers, of_parts())
     save_json(
         counts,
         {
             "documents": documents,
-            "labels": {name: sorted(found) for name, found in labels.items()},
+            "labels": {name: sorted(found) for name, found in names.items()},
             "file": str(candidates),
             "digest": content_digest(candidates),
         },
@@ -71,35 +79,48 @@ def weigh(
     logging.info("%d candidates", documents)
 
 
+class Sizes(NamedTuple):
+    """How the documents of a part are measured."""
+
+    unit: str
+    token_starts: np.ndarray | None
+
+    def of(self, rows: np.ndarray, text_bytes: np.ndarray) -> np.ndarray:
+        """Return int64: the size of some documents."""
+        if self.token_starts is not None:
+            return np.diff(self.token_starts.astype(np.int64))[rows]
+        if self.unit == "bytes":
+            return text_bytes[rows].astype(np.int64)
+        return np.ones(rows.size, np.int64)
+
+
 def part_table(
     measures: Path,
     rows: np.ndarray,
     part: int,
-    mixture: Mixture,
-    token_starts: np.ndarray | None,
+    sizes: Sizes,
+    labels: list[str],
+    numbers: list[str],
     resolved: list[Path],
 ) -> pa.Table:
     """Return the table of a part. rows: the documents that could be in train."""
     chosen = pa.array(rows)
     (text_bytes,) = load_table(measures, "text_bytes")
-    sizes = np.ones(rows.size, np.int64)
-    if mixture.unit == "bytes":
-        sizes = text_bytes[rows].astype(np.int64)
-    elif token_starts is not None:
-        sizes = np.diff(token_starts.astype(np.int64))[rows]
-    columns = {
-        "id": ids_of_part(part, text_bytes.size)[rows],
-        "size": sizes,
-        "source": load_column(measures, "source").cast(pa.string()).take(chosen),
-    }
-    for name in (*mixture.labels, *mixture.numbers):
+
+    def values(name: str) -> pa.Array:
         if name == DUPLICATES:
-            columns[name] = pa.array(cluster_sizes_of_part(resolved, part, text_bytes.size)[rows])
-        else:
-            columns[name] = load_column(measures, name).take(chosen)
-        convert = as_labels if name in mixture.labels else as_numbers
-        columns[name] = convert(columns[name])
-    return pa.table(columns)
+            return pa.array(cluster_sizes_of_part(resolved, part, text_bytes.size)[rows])
+        return load_column(measures, name).take(chosen)
+
+    return pa.table(
+        {
+            "id": ids_of_part(part, text_bytes.size)[rows],
+            "size": sizes.of(rows, text_bytes),
+            "source": load_column(measures, "source").cast(pa.string()).take(chosen),
+            **{label_column(name): as_labels(values(name)) for name in labels},
+            **{name: as_numbers(values(name)) for name in numbers},
+        }
+    )
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from corpusmill.mill.account.accounts import (
     table,
     tokenization,
 )
-from corpusmill.mill.decide.fates import dropping_fates
+from corpusmill.mill.decide.fates import SPLITS, dropping_fates
 from corpusmill.mill.storage.files import save_json
 
 FATES = dropping_fates(["empty", "too_short"])
@@ -72,7 +72,7 @@ def test_shard_imbalances__find_documents_in_another_split(tmp_path):
 
 
 def test_funnel__shows_every_reason():
-    got = funnel(BALANCED, FATES)
+    got = funnel(BALANCED, FATES, SPLITS)
     assert got["documents"]["in"] == 20
     assert got["documents"]["in"] == got["documents"]["kept"] + sum(
         got["documents"]["dropped"].values()
@@ -83,8 +83,8 @@ def test_funnel__shows_every_reason():
 
 
 def test_funnel__shows_cut_bytes_only_where_spans_are_cut():
-    assert "cut" not in funnel(BALANCED, FATES)["bytes"]
-    assert funnel(Counter(cut_bytes=0), FATES)["bytes"]["cut"] == 0
+    assert "cut" not in funnel(BALANCED, FATES, SPLITS)["bytes"]
+    assert funnel(Counter(cut_bytes=0), FATES, SPLITS)["bytes"]["cut"] == 0
 
 
 def test_tokenization__divides_without_end_of_text_tokens():

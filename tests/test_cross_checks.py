@@ -7,6 +7,7 @@ import pytest
 from handmade import write_bytes
 
 from corpusmill.mill.account.cross_checks import Facts, contradictions
+from corpusmill.mill.account.mixture_account import Mixed
 from corpusmill.mill.storage.files import load_json, save_json
 
 ACCOUNT = {
@@ -53,7 +54,9 @@ def files(tmp_path) -> dict:
 
 def told_of(account: dict[str, Counter], files: dict) -> list[str]:
     others = {name: file for name, file in files.items() if name != "shards"}
-    return contradictions(account, Facts([], [], files["shards"], **others), ["empty", "too_short"])
+    return contradictions(
+        account, Facts([], [], files["shards"], **others), ["empty", "too_short"], Mixed({}, 0)
+    )
 
 
 def test_contradictions__of_a_good_run_are_none(files):

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from corpusmill.mill.decide.candidates import save_copies
+from corpusmill.mill.decide.candidates import CopiesOfPart, save_copies
 from corpusmill.mill.decide.decided import (
     DecisionFiles,
     load_candidates,
@@ -51,7 +51,7 @@ def test_load_decided__joins_what_each_step_decided(tmp_path, rows):
     save_marks(files.marks, 16, [np.zeros(2, np.uint8), np.array(origins, np.uint8)])
     decided = load_decided(files, 17)
     assert decided.fates.array().to_pylist() == list(fates)
-    assert decided.copies.tolist() == list(written)
+    assert decided.copies_in_total.tolist() == list(written)
     assert decided.winner.tolist() == list(range(len(rows)))
     marked = [row[3] if row[5] == "contaminated" else 0 for row in rows]
     assert decided.held_out_by.tolist() == marked
@@ -71,10 +71,11 @@ def test_load_decided__takes_the_copies_of_train_from_the_mixture(tmp_path):
     assert load_candidates(*files[:3], 17).tolist() == [0]
     for chosen, fate in ((5, "kept"), (0, "left_over")):
         ids = ids_of_part(17, len(ROWS))[:1]
-        save_copies(mixed, 16, [(ids[:0], ids[:0]), (ids, np.array([chosen]))])
+        parts = [CopiesOfPart(one, {"train": one * 0 + chosen}) for one in (ids[:0], ids)]
+        save_copies(mixed, 16, parts, ["train"])
         decided = load_decided(files, 17)
         assert decided.fates.array().to_pylist() == [fate, *(row[5] for row in ROWS[1:])]
-        assert decided.copies.tolist() == [chosen, *(row[6] for row in ROWS[1:])]
+        assert decided.copies_in_total.tolist() == [chosen, *(row[6] for row in ROWS[1:])]
 
 
 def test_load_marks__gives_back_every_part(tmp_path):

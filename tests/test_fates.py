@@ -14,6 +14,7 @@ from corpusmill.mill.decide.fates import (
     FATES,
     KEPT,
     NOT_SAMPLED,
+    SPLITS,
     AtAssign,
     Fate,
     dropping_fates,
@@ -80,7 +81,7 @@ def test_account__counts_a_further_fate(another):
                       one_too_many_bytes=5)  # fmt: skip
     every = dropping_fates(["empty"])
     assert imbalances({"web": figures}, "part", every) == []
-    told = funnel(figures, every)
+    told = funnel(figures, every, SPLITS)
     assert told["documents"]["dropped"]["one_too_many"] == 2
     assert told["bytes"]["dropped"]["one_too_many"] == 5
     assert _compared({"web": figures})["web"] == {"documents": 3, "duplicates": 0}

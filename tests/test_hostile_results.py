@@ -26,6 +26,7 @@ from workflow import ROOT, mill
 from corpusmill.cli.main import main
 from corpusmill.cli.running import snakemake_command
 from corpusmill.mill.account.cross_checks import Facts, contradictions
+from corpusmill.mill.account.mixture_account import Mixed
 from corpusmill.mill.filters.configured import ConfiguredFilter
 from corpusmill.mill.storage.arrays import StoredArray
 from corpusmill.mill.storage.files import save_json, writing
@@ -166,7 +167,7 @@ def test_summarize__unpickles_plain_values_alone(tmp_path):
         save_json(file, {"sources": {}, "dropped": {}})
     facts = Facts([], [], [], **files, scattered=[], meta=tmp_path / "results/tokens/meta.pkl")
     with pytest.raises(ValueError, match=r"meta\.pkl: expected a pickle of plain numbers and text"):
-        contradictions({}, facts, [])
+        contradictions({}, facts, [], Mixed({}, 0))
     assert not (tmp_path / "ran").exists()
 
 

@@ -53,7 +53,7 @@ def test_sortable__keeps_the_order(values):
 def mixture(axes, factors=(), weights=None, **others):
     settings = {
         "unit": "bytes", "budget": 100, "shares": "proportional", "most": 4, "max_epochs": None,
-        "on_shortage": "fail", "seed": 42,
+        "on_shortage": "fail", "seed": 42, "purpose": "sample",
     }  # fmt: skip
     return Mixture(axes=axes, factors=list(factors), weights=weights or {"a": 1, "b": 2},
                    **settings | others)  # fmt: skip
@@ -71,7 +71,10 @@ def test_grid__names_the_cell_of_each_document():
             Axis("chars", column="chars", edges=[10.0, 20.0])]  # fmt: skip
     grid = Grid(mixture(axes), {"language": ["deu", "eng"]}, {"score": [0.5]})
     some = columns(
-        source=[0, 1, 1], language=[1, -1, 0], score=[0.5, np.nan, 0.4], chars=[10.0, 5.0, 99.0]
+        source=[0, 1, 1],
+        **{"label:language": [1, -1, 0]},
+        score=[0.5, np.nan, 0.4],
+        chars=[10.0, 5.0, 99.0],
     )
     assert [grid.names(number) for number in grid.numbers(some).tolist()] == [
         ("a", "eng", "q2", "10-20"), ("b", "none", "none", "<10"), ("b", "deu", "q1", ">=20"),
@@ -196,7 +199,7 @@ def test_shares_of_table__reads_a_row():
     }  # fmt: skip
     first = shares_of_table(TABLE, "a1", "x.csv")
     again = {names: float(share) for names, share in first.items()}
-    assert shares_of_table(table_of_shares(again, "r"), None, "y.csv") == first
+    assert shares_of_table(table_of_shares({"r": again}), None, "y.csv") == first
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,8 @@ from tokenizer_kinds import byte_level
 from warm import warm_python
 from workflow import ROOT, digests, mill, small_corpus, snakemake, summary
 
+from corpusmill.reader import Corpus
+
 
 def ledger(folder: Path) -> pa.Table:
     return pa.concat_tables(
@@ -48,7 +50,7 @@ def mixed(tmp_path_factory) -> Path:
 
 
 def test_mixture__reaches_its_shares(mixed):
-    told = summary(mixed)["mixture"]
+    told = summary(mixed)["mixture"]["train"]
     lengths = Counter()
     longest = Counter()
     for row in placements(mixed).to_pylist():
@@ -183,8 +185,8 @@ def test_mixture_command__shows_and_writes_what_a_run_can_read(mixed, tmp_path):
                       str(tmp_path / "p.html"))  # fmt: skip
     assert said.startswith("mixture: 29")
     assert "<svg" in (tmp_path / "p.html").read_text()
-    account = json.loads(corpusmill(mixed, "mixture", "--json"))
-    assert account["cells"] == summary(mixed)["mixture"]["cells"]
+    account = json.loads(corpusmill(mixed, "mixture", "--json"))["splits"]["train"]
+    assert account == summary(mixed)["mixture"]["train"]
     header, row = (tmp_path / "r.csv").read_text().splitlines()
     assert len(header.split(",")) == len(row.split(",")) == 1 + len(account["cells"])
     again = mixture_of(mixed) | {"shares": {"file": str(tmp_path / "r.csv")}}
@@ -192,7 +194,8 @@ def test_mixture_command__shows_and_writes_what_a_run_can_read(mixed, tmp_path):
     tried = json.loads(
         corpusmill(mixed, "mixture", "--json", "--try", str(tmp_path / "again.yaml"))
     )
-    for one, other in zip(account["cells"], tried["cells"], strict=True):
+    other_cells = tried["splits"]["train"]["cells"]
+    for one, other in zip(account["cells"], other_cells, strict=True):
         assert abs(one["reached"] - other["reached"]) <= 0.01 * one["reached"] + 2000
 
 
@@ -204,13 +207,13 @@ def test_mixture_command__try_equals_a_run(mixed, tmp_path):
     )
     config = config_of(tmp_path)
     mill(tmp_path, config | {"mixture": other})
-    assert tried["cells"] == summary(tmp_path)["mixture"]["cells"]
+    assert tried["splits"] == summary(tmp_path)["mixture"]
 
 
 @pytest.mark.parametrize(
     ("mixture", "said"),
     [
-        ({"by": ["source"]}, "expected the section mixture"),
+        ({"by": ["source"]}, "expected the section mixture or stages"),
         ({"mixture": {"budget": {"bytes": 9}}}, "this run counted tokens, not bytes"),
         ({"mixture": {"budget": {"tokens": 9}, "by": [{"member": "n"}]}}, "did not collect n"),
         ({"mixture": {"budget": {"tokens": 10**9}}}, "is the largest budget"),
@@ -227,3 +230,93 @@ def test_mixture_command__refuses(mixed, tmp_path, mixture, said):
     assert done.returncode == 1
     assert said in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
+
+
+STAGES = [
+    {"name": "stable", "budget": {"tokens": 150_000},
+     "shares": {"one": 0.5, "two": 0.5, "three": 0}},
+    {"name": "decay", "budget": {"tokens": 60_000}, "shares": "proportional", "seed": 7,
+     "exclude": ["stable"], "by": [{"value": "text_bytes", "quantiles": 2}]},
+    {"name": "again", "budget": {"tokens": 90_000}},
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def staged(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("staged")
+    config = config_of(folder, by=["source"], max=3)
+    mill(folder, config | {"stages": STAGES, "output": config["output"] | {"join": True}})
+    return folder
+
+
+def ids_in(folder: Path, split: str) -> Counter:
+    files = sorted((folder / f"results/placements/{split}").glob("*.parquet"))
+    return Counter(pa.concat_tables([pq.read_table(file) for file in files])["id"].to_pylist())
+
+
+def test_stages__have_shards_of_their_own(staged):
+    tokens = summary(staged)["tokens"]
+    assert list(tokens) == ["again", "decay", "stable", "validation", "test"]
+    for stage in STAGES:
+        budget = stage["budget"]["tokens"]
+        assert 0 <= budget - tokens[stage["name"]] <= 2000
+    assert not (staged / "results/tokens/train").exists()
+    corpus = Corpus(staged / "results")
+    assert corpus.splits == ["again", "decay", "stable", "validation", "test"]
+    assert corpus.split("decay").tokens == tokens["decay"]
+    assert (staged / "results/tokens/decay.bin").stat().st_size == 2 * tokens["decay"]
+
+
+def test_stages__do_not_use_documents_of_excluded_stages(staged):
+    stable, decay, again = (ids_in(staged, one["name"]) for one in STAGES)
+    assert not set(stable) & set(decay)
+    assert set(stable) & set(again)
+    rows = {row["id"]: row for row in ledger(staged).to_pylist() if row["split"] == "train"}
+    for name, copies in (("stable", stable), ("decay", decay), ("again", again)):
+        of_ledger = {id: row[f"{name}_copies"] for id, row in rows.items() if row[f"{name}_copies"]}
+        assert of_ledger == copies
+    assert {id: row["copies"] for id, row in rows.items()} == stable + decay + again
+
+
+def test_stages__are_verified_proved_and_explained(staged):
+    corpusmill(staged, "verify", "results", "--deep")
+    corpusmill(staged, "prove", "--parts", "2", "--shards", "3")
+    row = next(row for row in ledger(staged).to_pylist() if row["split"] == "train"
+               and row["stable_copies"] and row["again_copies"])  # fmt: skip
+    said = " ".join(corpusmill(staged, "why", str(row["id"])).split())
+    assert "Stage stable: It is in the cell " in said
+    assert "Stage decay: It is used by stable, whose documents are excluded." in said
+    assert "results/corpus/stable/" in said
+    assert "results/corpus/again/" in said
+    shown = corpusmill(staged, "mixture", "--page", str(staged / "p.html"))
+    assert "tokens in decay of a budget of 60,000" in shown
+    assert (staged / "p.html").read_text().count("<h2>Stage ") == 3
+
+
+def test_stages__are_the_same_for_one_core(staged, tmp_path):
+    config = config_of(tmp_path, by=["source"], max=3)
+    mill(tmp_path, config | {"stages": STAGES, "output": config["output"] | {"join": True}},
+         "--cores", "1")  # fmt: skip
+    assert digests(tmp_path) == digests(staged)
+
+
+@pytest.mark.parametrize(
+    ("stages", "said"),
+    [
+        ([{"name": "a"}], "stages: a: expected a budget or copies"),
+        ([{"name": "train", "budget": {"bytes": 9}}], "this name is that of a split"),
+        ([{"name": "a", "budget": {"bytes": 9}}, {"name": "a", "budget": {"bytes": 9}}],
+         "two stages have this name"),
+        ([{"name": "a", "budget": {"bytes": 9}, "exclude": ["b"]}], "b is no earlier stage"),
+        ([{"name": "a", "budget": {"bytes": 9}}, {"name": "b", "budget": {"documents": 9}}],
+         "expected budgets in one unit, found bytes, documents"),
+        ([{"name": "A", "budget": {"bytes": 9}}], "stages[0].name: 'A' is not valid"),
+        ([{"name": "a", "budget": {"bytes": 9}, "shares": {"one": 1}}], "no share for source"),
+    ],
+)  # fmt: skip
+def test_stages__refuse(tmp_path, stages, said):
+    config = small_corpus(tmp_path) | {"stages": stages}
+    (tmp_path / "mine.yaml").write_text(json.dumps(config))
+    done = snakemake(tmp_path, "--configfile", "mine.yaml", "-n", "-q")
+    assert done.returncode
+    assert said in done.stdout + done.stderr

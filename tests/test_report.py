@@ -22,6 +22,7 @@ from markupsafe import escape
 from workflow import ROOT, document, jobs, mill, small_corpus, snakemake, summary, write_jsonl
 
 from corpusmill.mill.account.accounts import funnel as account_of
+from corpusmill.mill.decide.fates import SPLITS
 from corpusmill.mill.dedup.cluster_sizes import added, cluster_sizes
 from corpusmill.mill.dedup.edges import STAGES
 from corpusmill.mill.report import duplicates, funnel, statistics, times
@@ -50,8 +51,8 @@ def account(came: int, **dropped: int) -> Counter:
 def summed(sources: dict[str, Counter], fates: list[str] = FATES) -> dict:
     """summary.json of these accounts, as far as documents go."""
     whole = sum(sources.values(), Counter())
-    return account_of(whole, fates) | {
-        "sources": {n: account_of(a, fates) for n, a in sources.items()}
+    return account_of(whole, fates, SPLITS) | {
+        "sources": {n: account_of(a, fates, SPLITS) for n, a in sources.items()}
     }
 
 

@@ -5,6 +5,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpusmill.mill.decide.splits_and_copies import copies_by_split
 from corpusmill.mill.read.ids import ids_of_part
 from corpusmill.mill.shuffle.targets import emissions, first_targets
 
@@ -15,8 +16,8 @@ documents = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), max_size=2
 def emitted(rows: list[tuple[int, int]], shards=SHARDS):
     table = np.array(rows, np.int64).reshape(-1, 2)
     ids = ids_of_part(2, len(rows))
-    copies, splits = table[:, 0].astype(np.uint16), table[:, 1].astype(np.uint8)
-    return ids, emissions(ids, copies, splits, shards, seed=42)
+    copies = copies_by_split(table[:, 1].astype(np.uint8), table[:, 0].astype(np.uint16))
+    return ids, emissions(ids, copies, shards, dict.fromkeys(copies, 42))
 
 
 def test_first_targets__number_train_first():
@@ -54,3 +55,18 @@ def test_emissions__target_is_split_and_naive_shard(rows):
 def test_emissions__do_not_need_shards_of_unused_splits():
     _, (row, _, _, target) = emitted([(1, 0), (0, 1)], {"train": 1})
     assert (row.tolist(), target.tolist()) == ([0], [0])
+
+
+def test_first_targets__stages_stand_in_place_of_train():
+    got = first_targets({"validation": 1, "stable": 2, "decay": 3})
+    assert got == {"decay": 0, "stable": 3, "train": 5, "validation": 5, "test": 6, "end": 6}
+
+
+def test_emissions__of_stages_have_orders_of_their_own():
+    ids = ids_of_part(0, 50)
+    copies = {"decay": np.ones(50, np.uint16), "stable": np.full(50, 2, np.uint16)}
+    got = emissions(ids, copies, {"decay": 1, "stable": 1}, {"decay": 42, "stable": 42})
+    decay, stable = (got.row[got.target == target].tolist() for target in (0, 1))
+    assert sorted(decay) == list(range(50))
+    assert sorted(stable) == sorted([*range(50), *range(50)])
+    assert decay != [row for row in stable if row in decay][:50]

@@ -37,7 +37,7 @@ from corpusmill.reader.s3_store import S3Store
 from corpusmill.run.config import digest_of_shaping
 from corpusmill.run.job_progress import Phase
 from corpusmill.tools.export.exporting import Exporting
-from corpusmill.tools.verify import deep, reading
+from corpusmill.tools.verify import reading
 from corpusmill.tools.verify import verifying as command
 from corpusmill.tools.verify.between import differences
 from corpusmill.tools.verify.copies import CopySums, copy_numbers, text_numbers
@@ -687,8 +687,8 @@ def test_copy_sums__are_those_of_the_set_in_any_order(documents, random):
     ids = np.array([id for id, _ in documents], np.uint64)
     copies = np.array([n for _, n in documents], np.uint16)
     digests = keyed_hash(ids, 1, "text")
-    expected = CopySums({"train": 3}, 7)
-    expected.add_kept(ids, copies, np.zeros(ids.size, np.uint8), digests)
+    expected = CopySums({"train": 3}, {"train": 7})
+    expected.add_kept(ids, {"train": copies}, digests)
     all_copies = [(id, copy) for id, n in documents for copy in range(n)]
     random.shuffle(all_copies)
     held = np.array(all_copies, np.uint64).reshape(-1, 2)
@@ -899,4 +899,3 @@ def test_kinds__have_every_file_of_a_run(every_fate):
     names = listed(every_fate / "results")
     assert [name for name in names if not rule_of(name)] == []
     assert {split for split in SPLITS if f"corpus/{split}/00000.json" in names} == set(SPLITS)
-    assert deep.JOINED.keys() == set(SPLITS)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from corpusmill.messages.progress import awaiting
-from corpusmill.mill.decide.fates import SPLITS
+from corpusmill.mill.decide.fates import STAGE_NAME
 from corpusmill.mill.storage.untrusted import is_count, joined, json_of
 from corpusmill.mill.tokens.vocabulary import token_ids_of
 from corpusmill.reader.patience import Attempts, Patience, Say, patiently
@@ -134,7 +134,7 @@ def _by_split(listed: list[dict[str, Any]]) -> tuple[Files, dict[str, Any] | Non
     # tokens/.
     parted = {tuple(folder.split("/")[-2:]): names for folder, names in folders.items()}
     found = {way[1]: names for way, names in parted.items() if way[0] == "tokens" and way[1:]}
-    if strange := [split for split in found if split not in SPLITS]:
+    if strange := [split for split in found if not re.fullmatch(STAGE_NAME, split)]:
         raise ValueError(f"a split {strange[0]!r:.40}")
     for files in found.values():
         for file in files.values():

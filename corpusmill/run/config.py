@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import jsonschema
 
 from corpusmill.messages.sentences import MOST_FAULTS, first_of
+from corpusmill.mill.decide.fates import SPLITS, TRAIN, in_order
 from corpusmill.mill.dedup.band_settings import BandSetting, auto_setting
 from corpusmill.mill.filters.configured import ConfiguredFilter
 from corpusmill.mill.storage.streams import ReadLimits
 from corpusmill.run.filter_faults import filter_faults
-from corpusmill.run.mixture_config import MixtureKeys
+from corpusmill.run.mixture_config import NOT_EMPTY, MixtureKeys, StageKeys, stage_faults
 from corpusmill.run.schema_faults import Validator, in_words
 from corpusmill.run.typed import Section, key
 from corpusmill.run.workflow_files import PACKAGE
 
 TRAINED_END_OF_TEXT = "<|endoftext|>"
-NOT_EMPTY = {"type": "string", "minLength": 1}
 FORMATS = sorted(
     path.stem.replace("_", "-") for path in (PACKAGE / "tools/export/formats").glob("[a-z]*.py")
 )
@@ -430,6 +430,11 @@ class Config(Section):
     dedup: Dedup
     splits: Splits
     mixture: MixtureKeys
+    stages: list[StageKeys] = key(
+        "Stages of training, each composed by a mixture of its own. With stages, train has no "
+        "shards; each stage has shards under its name. Earlier stages come first.",
+        most_entries=100,
+    )
     shuffle: Shuffle
     output: Output
     tokenizer: Tokenizer
@@ -493,7 +498,7 @@ class Config(Section):
             )
         yield from self.splits.faults()
         if not filter_told:
-            yield from self.mixture.faults(self)
+            yield from stage_faults(self) if self.stages else self.mixture.faults(self)
 
     @cached_property
     def milled(self) -> list[Source]:
@@ -509,6 +514,24 @@ class Config(Section):
     def weights(self) -> dict[str, float]:
         """Epochs of each milled source."""
         return {source.name: source.weight for source in self.milled}
+
+    @cached_property
+    def mixtures(self) -> dict[str, MixtureKeys]:
+        """The mixture of train, or of each stage in place of it; none if no mixture is used."""
+        if self.stages:
+            return {stage.name: stage.mixture(self.mixture) for stage in self.stages}
+        return {TRAIN: self.mixture} if self.mixture.is_used else {}
+
+    @cached_property
+    def written_splits(self) -> list[str]:
+        """Splits that may have shards, in order: train or its stages, validation, test."""
+        return in_order({*(self.mixtures or [TRAIN]), *SPLITS[1:]})
+
+    @property
+    def seeds(self) -> dict[str, int]:
+        """Seed of the order of each split that may have shards."""
+        own = {stage.name: stage.seed for stage in self.stages if stage.seed is not None}
+        return dict.fromkeys(self.written_splits, self.shuffle.seed) | own
 
     @property
     def permutations(self) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from corpusmill.mill.decide.fates import SPLITS
+from corpusmill.mill.decide.fates import TRAIN, in_order
 from corpusmill.mill.storage.buckets import bucket_count
 from corpusmill.mill.storage.files import BARRIER
 from corpusmill.run.config import Config
@@ -25,7 +25,10 @@ MOST_BLOCK_PARTS = 16
 MOST_WITHOUT_BARRIER = 16
 """If a stage has so few jobs, later jobs read the counts of each, instead of a barrier."""
 
-JOINED_NAMES = {"train": "train", "validation": "val", "test": "test"}
+
+def joined_name(split: str) -> str:
+    """Return the name of the joined file of a split."""
+    return "val" if split == "validation" else split
 
 
 def block_parts(parts: int) -> int:
@@ -39,16 +42,19 @@ class Layout:
         self._config, self.inputs = config, inputs
         parts = inputs.parts
         expected = split_bytes(parts, config.weights, config.splits.fractions)
-        expected["train"] = config.mixture.train_bytes(expected["train"])
+        of_train = expected.pop(TRAIN)
+        for split, mixture in (config.mixtures or {TRAIN: config.mixture}).items():
+            expected[split] = mixture.train_bytes(of_train)
         self.shards = shard_counts(expected, config.output.shard_bytes)
         self.shard_bytes = max(expected[split] / n for split, n in self.shards.items())
         """Expected text bytes per shard."""
         self.cuts_spans = config.spans.unit != "none"
         self.edits = any(filter.edits for filter in config.filters)
         """Whether a filter cuts pieces out of texts."""
-        self.mixes = config.mixture.is_used
-        """Whether a mixture chooses the copies of documents in train."""
-        self.counts_tokens = self.mixes and config.mixture.counts_tokens
+        self.mixed_splits = list(config.mixtures)
+        """Train or its stages, if mixtures choose the copies of documents in them."""
+        self.mixes = bool(self.mixed_splits)
+        self.counts_tokens = any(one.counts_tokens for one in config.mixtures.values())
         self.block_parts = block_parts(len(parts))
         self.bucket_entries = config.input.part_bytes // 16
         bands, _ = config.band_setting
@@ -110,13 +116,19 @@ class Layout:
     @property
     def training_text(self) -> list[str]:
         """Text shard to train the tokenizer on, if it is trained."""
-        shard = self.text_shard.format(split="train", shard="00000")
+        (split, *_) = in_order(self.shards)
+        shard = self.text_shard.format(split=split, shard="00000")
         return [shard] if self._config.tokenizer.source == "train" else []
+
+    def of_stages(self, pattern: str) -> list[str]:
+        """Return the file of train or each of its stages, if a mixture is used."""
+        return [pattern.format(split=split) for split in self.mixed_splits]
 
     def every(self, pattern: str) -> list[str]:
         """Return all files of a pattern in order: of every part, or every shard of every split."""
         if "{split}" in pattern:
-            return [file for split in SPLITS for file in self._shards_of(split, pattern)]
+            splits = in_order(self.shards)
+            return [file for split in splits for file in self._shards_of(split, pattern)]
         (name,) = re.findall(r"\{(\w+)\}", pattern)
         return [pattern.format(**{name: f"{number:05d}"}) for number in range(self.counts[name])]
 
@@ -169,11 +181,11 @@ class Layout:
     def joined(self, pattern: str) -> list[str]:
         """Return the joined file of every split, if output.join is set."""
         wanted = self.shards if self.joins else {}
-        return [pattern.format(joined=JOINED_NAMES[split]) for split in wanted]
+        return [pattern.format(joined=joined_name(split)) for split in in_order(wanted)]
 
     def to_join(self, pattern: str) -> Callable[[Any], list[str]]:
         """Return a function from the wildcard `joined` to the files of its split's shards."""
-        splits = {name: split for split, name in JOINED_NAMES.items()}
+        splits = {joined_name(split): split for split in self.shards}
         return lambda wildcards: self._shards_of(splits[wildcards.joined], pattern)
 
     def of_block(self, pattern: str) -> Callable[[Any], str]:
@@ -212,7 +224,7 @@ class Layout:
                 yield pattern.replace("{stage}", stage), None
         elif "{joined}" in pattern:
             for split in self.shards:
-                yield pattern.replace("{joined}", JOINED_NAMES[split]), None
+                yield pattern.replace("{joined}", joined_name(split)), None
         elif names := re.findall(r"\{(\w+)\}", pattern):
             yield pattern.replace(f"{{{names[0]}}}", "{}"), self.counts[names[0]]
         else:

@@ -1,5 +1,6 @@
 """The keys of `mixture:`, and its settings for the steps."""
 
+import dataclasses
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ import numpy as np
 
 from corpusmill.messages.near_names import meant
 from corpusmill.mill.decide.curves import CURVES
+from corpusmill.mill.decide.fates import SPLITS, STAGE_NAME, TRAIN
 from corpusmill.mill.decide.mixture import (
     DUPLICATES,
     NONE,
@@ -29,8 +31,10 @@ from corpusmill.mill.decide.shares import (
     share_faults,
     shares_of_table,
 )
+from corpusmill.mill.decide.splits_and_copies import purpose_in
 from corpusmill.mill.storage.untrusted import whole_file
-from corpusmill.run.typed import Section, key
+from corpusmill.run.schema_faults import Validator, in_words
+from corpusmill.run.typed import Section, as_given, key
 
 if TYPE_CHECKING:
     from corpusmill.run.config import Config
@@ -43,6 +47,7 @@ UNITS = {
 OWN_VALUES = {SIZE: "uint64", DUPLICATES: "int64"}
 """Values of every document, with their dtypes; all others are values of filters."""
 NUMBER = {"type": "number"}
+NOT_EMPTY = {"type": "string", "minLength": 1}
 MOST_TABLE_BYTES = 1 << 24
 MOST_BYTES_PER_TOKEN = 6.0
 """Bytes of text per token to plan shards. Few corpora have more, so shards are rarely too large."""
@@ -414,8 +419,8 @@ class MixtureKeys(Section):
         text = whole_file(path, MOST_TABLE_BYTES).decode("utf-8", "replace")
         return nested(shares_of_table(text, None if run is None else str(run), path))
 
-    def settings(self, config: "Config") -> Mixture:
-        """Return the settings of the steps."""
+    def settings(self, config: "Config", split: str = TRAIN, seed: int | None = None) -> Mixture:
+        """Return the settings of the steps. seed: of the draws; None: shuffle.seed."""
         shares = self.shares
         if self._names_file:
             shares = self._shares_of_file()
@@ -429,13 +434,76 @@ class MixtureKeys(Section):
             most=self.max,
             max_epochs=self.max_epochs,
             on_shortage=self.on_shortage,
-            seed=config.shuffle.seed,
+            seed=config.shuffle.seed if seed is None else seed,
+            purpose=purpose_in(split, "sample"),
         )
 
     @property
     def members(self) -> list[str]:
         """Record members whose values divide documents."""
         return sorted({one.told["member"] for one in self.by if "member" in one.told})
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageKeys(Section):
+    name: str = key(
+        "Name of the stage, which has shards of its own: tokens/NAME, corpus/NAME. Allowed: "
+        "lower-case letters, digits and _.",
+        pattern=rf"^{STAGE_NAME}\Z",
+    )
+    budget: dict[str, Any] | None = key("As in mixture, which has the default.", default=None)
+    by: list[Any] | None = key("As in mixture.", default=None)
+    shares: Literal["proportional", "unimax"] | dict[str, Any] | None = key(
+        "As in mixture.", default=None
+    )
+    normalize: bool | None = key("As in mixture.", default=None)
+    copies: list[Any] | None = key("As in mixture.", default=None)
+    max: int | None = key("As in mixture.", default=None, least=1, most=1000)
+    max_epochs: float | None = key("As in mixture.", default=None, above=0)
+    on_shortage: Literal["fail", "rescale", "repeat"] | None = key("As in mixture.", default=None)
+    seed: int | None = key(
+        "Seed of the sampling and the order of the stage; default: shuffle.seed.",
+        default=None,
+        least=0,
+    )
+    exclude: list[str] | None = key(
+        "Earlier stages whose documents this stage does not use.", default=None, entries=NOT_EMPTY
+    )
+
+    def given(self, shared: MixtureKeys) -> dict[str, Any]:
+        """Return the section mixture of the stage. shared: the section for all stages."""
+        inherited = {f.name: as_given(getattr(shared, f.name)) for f in dataclasses.fields(shared)}
+        own = {name: getattr(self, name) for name in inherited}
+        return inherited | {name: value for name, value in own.items() if value is not None}
+
+    def mixture(self, shared: MixtureKeys) -> MixtureKeys:
+        return MixtureKeys.of(self.given(shared))
+
+
+def stage_faults(config: "Config") -> Iterator[str]:
+    """Yield the faults of `stages`."""
+    names: list[str] = []
+    for stage in config.stages:
+        place = f"stages: {stage.name}"
+        if stage.name in SPLITS:
+            yield f"{place}: this name is that of a split. Give the stage another name."
+        if stage.name in names:
+            yield f"{place}: two stages have this name. Give each its own."
+        for other in stage.exclude or []:
+            if other not in names:
+                yield f"{place}.exclude: {other} is no earlier stage.{meant(other, names)}"
+        names.append(stage.name)
+        errors = Validator(MixtureKeys.schema()).iter_errors(stage.given(config.mixture))
+        if faults := [in_words(fault, place) for fault in errors]:
+            yield from faults
+            return
+        mixture = stage.mixture(config.mixture)
+        yield from (f"{place}: {fault}" for fault in mixture.faults(config))
+        if not mixture.is_used:
+            yield f"{place}: expected a budget or copies, here or in mixture, found none."
+    units = {one.budget.unit for one in config.mixtures.values()}
+    if len(units) > 1:
+        yield f"stages: expected budgets in one unit, found {', '.join(sorted(units))}."
 
 
 def has_share(share: Any) -> bool:

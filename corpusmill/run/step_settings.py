@@ -5,6 +5,7 @@ A key becomes part of a step's settings where config.py declares it: `within`.
 
 from typing import Any
 
+from corpusmill.mill.decide.mixture import Mixture
 from corpusmill.run.config import Config
 from corpusmill.run.inputs import Inputs
 from corpusmill.run.typed import as_given
@@ -96,14 +97,27 @@ class StepSettings:
         return self.of("sampling") | {
             "weights": weights,
             "fractions": fractions,
-            "mixes": self._config.mixture.is_used,
+            "mixes": bool(self._config.mixtures),
         }
 
     @property
-    def mixture(self) -> dict:
-        """The mixture; see corpusmill/mill/decide/mixture.py."""
-        found = self._config.mixture.settings(self._config)
-        return found._asdict() | {
-            "axes": [axis._asdict() for axis in found.axes],
-            "factors": [factor._asdict() for factor in found.factors],
-        }
+    def stages(self) -> list[dict]:
+        """The mixtures of train or its stages; see corpusmill/mill/decide/mixture.py."""
+        own = {stage.name: stage for stage in self._config.stages}
+        return [
+            {
+                "split": split,
+                "exclude": list((split in own and own[split].exclude) or []),
+                "mixture": mixture_as_json(
+                    keys.settings(self._config, split, self._config.seeds[split])
+                ),
+            }
+            for split, keys in self._config.mixtures.items()
+        ]
+
+
+def mixture_as_json(mixture: Mixture) -> dict:
+    return mixture._asdict() | {
+        "axes": [axis._asdict() for axis in mixture.axes],
+        "factors": [factor._asdict() for factor in mixture.factors],
+    }

@@ -54,7 +54,7 @@ class Section:
         for field in dataclasses.fields(cls):  # type: ignore[arg-type]
             kind = get_type_hints(cls)[field.name]
             if field.default is None:  # optional; null is not allowed in files
-                kind = get_args(kind)[0]
+                kind = Union[tuple(one for one in get_args(kind) if one is not type(None))]  # noqa: UP007
             members[field.name] = _with_limits(_schema_of(kind), field.metadata.get("schema", {}))
             if field.default is not dataclasses.MISSING and field.default is not None:
                 members[field.name]["default"] = field.default
@@ -134,6 +134,8 @@ def _schema_of(kind: Any) -> dict[str, Any]:
     """Return the JSON schema of a field's type."""
     if _is_section(kind):
         return kind.schema()
+    if kind is Any:
+        return {}
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Literal:
         return {"const": inner[0]} if len(inner) == 1 else {"enum": list(inner)}

@@ -217,7 +217,7 @@ def compare_summary(results: Path, outcome: Outcome) -> Iterator[str]:
 
 def compare_mixture(told: dict | None, outcome: Outcome) -> Iterator[str]:
     """The cells of the summary."""
-    cells = told["cells"] if told else []
+    cells = told["train"]["cells"] if told else []
     got = [
         {"cell": tuple(one["cell"])}
         | {name: one[name] for name in ("documents", "size", "reached", "documents_by_copies")}

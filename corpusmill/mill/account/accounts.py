@@ -31,6 +31,16 @@ def added(accounts: list[dict]) -> dict[str, Counter]:
     return total
 
 
+def by_split(figures: Counter, what: str) -> dict[str, int]:
+    """Return the copies or tokens of each split. what: `copies` or `tokens`."""
+    ending = f"_{what}"
+    return {
+        name.removesuffix(ending): number
+        for name, number in figures.items()
+        if name.endswith(ending) and name not in LOSS_SUMS
+    }
+
+
 def whole(account: dict[str, Counter]) -> Counter:
     """Return the account of all sources together."""
     total: Counter = Counter()
@@ -71,9 +81,9 @@ def shard_imbalances(account: dict[str, Counter], shards: list[Path], what: str)
         for source, figures in load_json(file)["by_source"].items():
             found[source, file.parent.name] += figures["documents"]
     expected = {
-        (source, split): figures[f"{split}_copies"]
+        (source, split): copies
         for source, figures in account.items()
-        for split in SPLITS
+        for split, copies in by_split(figures, "copies").items()
     }
     return [
         f"{what}, source {source}, {split}: {found[source, split]} documents, "
@@ -109,8 +119,8 @@ def balanced_account(
     return account
 
 
-def funnel(account: Counter, fates: list[str]) -> dict:
-    """Return an account in the form of summary.json."""
+def funnel(account: Counter, fates: list[str], splits: list[str]) -> dict:
+    """Return an account in the form of summary.json. splits: those that may have shards."""
     return {
         "documents": {
             "in": account["documents"],
@@ -125,14 +135,14 @@ def funnel(account: Counter, fates: list[str]) -> dict:
             **({"cut": account["cut_bytes"]} if "cut_bytes" in account else {}),
             "written": account["written_bytes"],
         },
-        "tokens": {split: account[f"{split}_tokens"] for split in SPLITS},
+        "tokens": {split: account[f"{split}_tokens"] for split in splits},
         "tokenization": tokenization(account),
     }
 
 
 def tokenization(account: Counter) -> dict:
     """Return a source's losses in tokens; end-of-text tokens do not count."""
-    of_text = sum(account[f"{split}_tokens"] for split in SPLITS) - account["copies"]
+    of_text = sum(by_split(account, "tokens").values()) - account["copies"]
     lost = account["lost_characters"] / max(account["characters"], 1)
     return {name: account[name] for name in LOSS_SUMS} | {
         "lost_fraction": round(lost, 6),
@@ -165,7 +175,7 @@ def table(by_source: dict[str, Counter], fates: list[str]) -> str:
     columns = ["source", "documents", *met, KEPT, *written, "MB in", "MB out", "tokens"]
     rows = [columns]
     for name, account in [*by_source.items(), ("total", total)]:
-        tokens = sum(account[f"{split}_tokens"] for split in SPLITS)
+        tokens = sum(by_split(account, "tokens").values())
         rows.append(
             [name, f"{account['documents']:,}"]
             + [f"{account[fate]:,}" for fate in met]

@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from corpusmill.mill.account.accounts import balanced_account, whole
-from corpusmill.mill.account.mixture_account import copies_in
+from corpusmill.mill.account.accounts import balanced_account, by_split, whole
+from corpusmill.mill.account.mixture_account import Mixed, copies_in
 from corpusmill.mill.decide.fates import (
     DUPLICATE,
     LEFT_OVER,
     MALFORMED,
-    SPLITS,
     dropping_fates,
     uncompared_fates,
 )
@@ -75,27 +74,26 @@ def whole_numbers(account: dict[str, Counter], duplicates: dict, scattered: list
     yield "duplicates by stage", total[DUPLICATE], sum(duplicates["dropped"].values())
     copies = sum(part["documents"] for part in scattered)
     yield "copies that were scattered", total["copies"], copies
-    by_split = sum(total[f"{split}_copies"] for split in SPLITS)
-    yield "copies of all splits", total["copies"], by_split
+    yield "copies of all splits", total["copies"], sum(by_split(total, "copies").values())
 
 
-def mixture_numbers(account: dict[str, Counter], mixture: dict, tokens: int) -> Told:
-    """Yield counts of the mixture, of the ledger and of the shards. tokens: of train."""
+def mixture_numbers(account: dict[str, Counter], mixed: Mixed, tokens: dict[str, int]) -> Told:
+    """Yield counts of the mixture, of the ledger and of the shards. tokens: by split."""
     total = whole(account)
-    cells = mixture["cells"]
-    for cell in cells:
-        name = ":".join(cell["cell"])
-        yield f"{mixture['unit']} of the cell {name}", cell["reached"], cell["counted"]
-        used = sum(cell["documents_by_copies"].values())
-        yield f"documents of the cell {name}", cell["documents"], used
-    left_over = sum(cell["documents_by_copies"].get("0", 0) for cell in cells)
-    yield "documents left over by the mixture", total[LEFT_OVER], left_over
-    yield "copies of the mixture", total[f"{SPLITS[0]}_copies"], sum(map(copies_in, cells))
-    size = sum(cell["reached"] for cell in cells)
-    if mixture["unit"] == "tokens":
-        yield "tokens of the mixture", size, tokens
-    elif mixture["unit"] == "documents":
-        yield "documents of the mixture", size, total[f"{SPLITS[0]}_copies"]
+    if mixed.accounts:
+        yield "documents left over by the mixture", total[LEFT_OVER], mixed.left_over
+    for split, mixture in mixed.accounts.items():
+        cells, unit = mixture["cells"], mixture["unit"]
+        for cell in cells:
+            name = f"the cell {':'.join(cell['cell'])} of {split}"
+            yield f"{unit} of {name}", cell["reached"], cell["counted"]
+            used = sum(cell["documents_by_copies"].values())
+            yield f"documents of {name}", cell["documents"], used
+        copies, size = sum(map(copies_in, cells)), sum(cell["reached"] for cell in cells)
+        yield f"copies of the mixture in {split}", total[f"{split}_copies"], copies
+        of_shards = {"tokens": tokens.get(split, 0), "documents": total[f"{split}_copies"]}
+        if unit in of_shards:
+            yield f"{unit} of the mixture in {split}", size, of_shards[unit]
 
 
 class Facts(NamedTuple):
@@ -112,11 +110,11 @@ class Facts(NamedTuple):
 
 
 def contradictions(
-    account: dict[str, Counter], numbers: Facts, filters: list[str], mixture: dict | None = None
+    account: dict[str, Counter], numbers: Facts, filters: list[str], mixed: Mixed
 ) -> list[str]:
     """Return one line per pair of counts that disagree; none in a good run.
 
-    account: of every source. filters: their fates. mixture: from `mixture_account`.
+    account: of every source. filters: their fates. mixed: from `mixture_accounts`.
     """
     guarded = load_json(numbers.duplicates)
     totals = plain_values(checked_bytes(numbers.meta), numbers.meta)["total_tokens"]
@@ -125,19 +123,16 @@ def contradictions(
         *filtered_numbers(account, load_json(numbers.allowed), filters),
         *shard_numbers(numbers.facts, totals),
         *whole_numbers(account, guarded, load_listing(numbers.scattered)),
+        *mixture_numbers(account, mixed, totals),
     ]
-    if mixture:
-        told += mixture_numbers(account, mixture, totals[SPLITS[0]])
     return [f"{what}: {one} and {other}" for what, one, other in told if one != other]
 
 
-def checked_account(
-    numbers: Facts, filters: list[str], mixture: dict | None = None
-) -> dict[str, Counter]:
+def checked_account(numbers: Facts, filters: list[str], mixed: Mixed) -> dict[str, Counter]:
     """Return the account of every source; raise ValueError if counts disagree."""
     account = balanced_account(
         numbers.accounts, numbers.text_facts, numbers.facts, dropping_fates(filters)
     )
-    if faults := contradictions(account, numbers, filters, mixture):
+    if faults := contradictions(account, numbers, filters, mixed):
         raise ValueError("counts disagree:\n" + "\n".join(faults))
     return account

@@ -4,12 +4,17 @@ Rows are sorted by id, so a document's row group follows from its id. Files and 
 the statistics of row groups show where a line is.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from corpusmill.mill.decide.fates import KEPT, SPLITS, TRAIN
+from corpusmill.mill.decide.splits_and_copies import copies_by_split
 from corpusmill.mill.storage.files import writing
 from corpusmill.mill.storage.tables import arrow_type
 
@@ -54,16 +59,42 @@ class FilterValues(NamedTuple):
     values: list[list[str]]
 
 
-def schema_of(filters: list[FilterValues]) -> pa.Schema:
+def schema_of(filters: list[FilterValues], stages: list[str]) -> pa.Schema:
     values = [
         (name, arrow_type(dtype)) for of_filter in filters for name, dtype in of_filter.values
     ]
-    return ledger_schema(values)
+    return ledger_schema(values, stages)
 
 
-def ledger_schema(values: list[tuple[str, pa.DataType]]) -> pa.Schema:
-    """Return the columns of the ledger; values of filters follow the fate."""
-    return pa.schema([*BEFORE_VALUES, *values, *AFTER_VALUES])
+def copies_in(stage: str) -> str:
+    """Return the column with the copies in a stage."""
+    return f"{stage}_copies"
+
+
+def ledger_schema(values: list[tuple[str, pa.DataType]], stages: Sequence[str] = ()) -> pa.Schema:
+    """Return the columns of the ledger; values of filters follow the fate, copies in the stages are
+    last."""
+    of_stages = [(copies_in(stage), pa.uint16()) for stage in stages]
+    return pa.schema([*BEFORE_VALUES, *values, *AFTER_VALUES, *of_stages])
+
+
+def columns_of_copies(stages: Sequence[str]) -> list[str]:
+    """Return the columns that `kept_rows` and `copies_of_rows` need."""
+    return ["id", "fate", "split", "copies", *map(copies_in, stages)]
+
+
+def kept_rows(rows: pa.Table) -> pa.Table:
+    return rows.filter(pc.equal(rows["fate"], KEPT))
+
+
+def copies_of_rows(kept: pa.Table, stages: Sequence[str]) -> dict[str, np.ndarray]:
+    """Return uint16 by split that has shards: the copies of kept documents."""
+    splits = np.array([SPLITS.index(one) for one in kept["split"].to_pylist()], np.uint8)
+    found = copies_by_split(splits, kept["copies"].to_numpy())
+    if stages:
+        del found[TRAIN]
+        found |= {stage: kept[copies_in(stage)].fill_null(0).to_numpy() for stage in stages}
+    return found
 
 
 def save_ledger(path: Path, rows: pa.Table) -> None:

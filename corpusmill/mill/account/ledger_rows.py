@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from corpusmill.messages.progress import Silence
-from corpusmill.mill.account.ledger_columns import FilterValues, schema_of
+from corpusmill.mill.account.ledger_columns import FilterValues, copies_in, schema_of
 from corpusmill.mill.decide.decided import DecisionFiles, load_decided
 from corpusmill.mill.decide.emptied import emptied_by
 from corpusmill.mill.decide.fate_columns import FateColumn
@@ -99,8 +99,9 @@ def document_rows(
     about: About,
     cut: Cut,
     filters: list[FilterValues],
+    stages: list[str],
 ) -> pa.Table:
-    """Return the ledger rows of the part's documents."""
+    """Return the ledger rows of the part's documents. stages: those in place of train."""
     decided = load_decided(about.decisions, part)
     (sizes,) = load_table(about.measures, "text_bytes")
     similarity, kept = decided.similarity, decided.fates.kept
@@ -119,18 +120,19 @@ def document_rows(
         "stage": only(duplicate, named(decided.stage, STAGES)),
         "held_out_by": named(decided.held_out_by, ORIGINS),
         "split": only(kept, pa.array(SPLITS).take(pa.array(decided.split.astype(np.int64)))),
-        "copies": only(kept, pa.array(decided.copies)),
+        "copies": only(kept, pa.array(decided.copies_in_total)),
         "text_bytes": pa.array(sizes),
         "digest": pa.array(digest_words(load_array(about.digests))),
         **cut_columns(cut, sizes),
         "reason": reasons_of(about.verdicts, cut, sizes),
         **values_where_they_decided(filters, about.measures, decided.fates),
+        **{copies_in(one): only(kept, pa.array(decided.copies[one])) for one in stages},
     }
-    return pa.table(columns, schema=schema_of(filters))
+    return pa.table(columns, schema=schema_of(filters, stages))
 
 
-def malformed_rows(quarantine: Path, filters: list[FilterValues]) -> pa.Table:
+def malformed_rows(quarantine: Path, filters: list[FilterValues], stages: list[str]) -> pa.Table:
     records = [json.loads(line) for line in read_written_lines(quarantine, Silence())]
     told = ("source", "file", "line", "reason")
     rows = [{name: record[name] for name in told} | {"fate": MALFORMED} for record in records]
-    return pa.Table.from_pylist(rows, schema_of(filters))
+    return pa.Table.from_pylist(rows, schema_of(filters, stages))

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from corpusmill.messages.text_tables import aligned
+from corpusmill.mill.decide.fates import TRAIN
 from corpusmill.mill.storage.files import load_json
 
 MOST_SHOWN = 40
@@ -14,7 +15,8 @@ MOST_SHOWN = 40
 class MixtureFiles(NamedTuple):
     """Reports of the mixture; empty lists without one."""
 
-    composition: list[Path]
+    compositions: list[Path]
+    """Of train or each stage, by its name."""
     mixed_counts: list[Path]
     """Counts of every block of parts."""
 
@@ -23,12 +25,23 @@ Account = dict[str, Any]
 """The account of a mixture, with a row per cell."""
 
 
-def mixture_account(files: MixtureFiles) -> Account | None:
-    """Return the account; None without a mixture."""
-    if not files.composition:
-        return None
-    blocks = [load_json(file)["cells"] for file in files.mixed_counts]
-    return account_of_composition(load_json(files.composition[0]), blocks)
+class Mixed(NamedTuple):
+    """The accounts of train or each stage; empty without a mixture."""
+
+    accounts: dict[str, Account]
+    left_over: int
+    """Documents without a copy in any."""
+
+
+def mixture_accounts(files: MixtureFiles) -> Mixed:
+    blocks = [load_json(file) for file in files.mixed_counts]
+    accounts = {
+        path.stem: account_of_composition(
+            load_json(path), [block["splits"][path.stem] for block in blocks]
+        )
+        for path in files.compositions
+    }
+    return Mixed(accounts, sum(block["left_over"] for block in blocks))
 
 
 def account_of_composition(told: dict[str, Any], blocks: list[list[dict]]) -> Account:
@@ -59,8 +72,8 @@ def copies_in(cell: dict) -> int:
     return sum(int(n) * documents for n, documents in cell["documents_by_copies"].items())
 
 
-def mixture_table(account: dict[str, Any]) -> list[str]:
-    """Return lines about the cells, those with most of train first."""
+def mixture_table(account: Account, split: str = TRAIN) -> list[str]:
+    """Return lines about the cells, those with most of the split first."""
     unit, cells = account["unit"], account["cells"]
     total = sum(cell["reached"] for cell in cells) or 1
     head = [*account["by"], "documents", unit, "wanted", "share", "reached", "epochs", "unused"]
@@ -75,4 +88,4 @@ def mixture_table(account: dict[str, Any]) -> list[str]:
         )  # fmt: skip
     budget = f" of a budget of {account['budget']:,}" if account["budget"] else ""
     more = [f"and {len(cells) - len(shown):,} more cells"] * (len(cells) > len(shown))
-    return [f"mixture: {total:,} {unit} in train{budget}", *aligned(rows).splitlines(), *more]
+    return [f"mixture: {total:,} {unit} in {split}{budget}", *aligned(rows).splitlines(), *more]

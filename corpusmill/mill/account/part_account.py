@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from corpusmill.mill.account.accounts import imbalances
-from corpusmill.mill.decide.fates import DUPLICATE
+from corpusmill.mill.decide.fates import DUPLICATE, TRAIN
 from corpusmill.mill.storage.files import load_json
 from corpusmill.mill.storage.tables import open_parquet
 
@@ -15,15 +15,18 @@ from corpusmill.mill.storage.tables import open_parquet
 def account_of(rows: pa.Table) -> dict[str, Counter]:
     """Count documents, bytes and copies per source and fate."""
     account: dict[str, Counter] = {}
+    stages = [name for name in rows.column_names if name.endswith("_copies")]
     grouped = rows.group_by(["source", "fate", "split"]).aggregate(
-        [("fate", "count"), ("text_bytes", "sum"), ("copies", "sum")]
+        [(name, "sum") for name in ("text_bytes", "copies", *stages)] + [("fate", "count")]
     )
     for row in grouped.to_pylist():
         figures = account.setdefault(row["source"], Counter())
         figures[row["fate"]] += row["fate_count"]
         figures[f"{row['fate']}_bytes"] += row["text_bytes_sum"] or 0
         figures["copies"] += row["copies_sum"] or 0
-        if row["split"]:
+        if row["split"] == TRAIN and stages:
+            figures.update({name: row[f"{name}_sum"] for name in stages})
+        elif row["split"]:
             figures[f"{row['split']}_copies"] += row["copies_sum"]
     return account
 

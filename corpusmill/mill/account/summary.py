@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import corpusmill
 from corpusmill.mill.account.accounts import added, funnel, losses_in_words, table, whole
-from corpusmill.mill.account.mixture_account import mixture_table
+from corpusmill.mill.account.mixture_account import Account, mixture_table
 from corpusmill.mill.decide.fates import dropping_fates
 from corpusmill.mill.storage.files import load_json
 
@@ -27,6 +27,8 @@ class Told(NamedTuple):
     configuration: dict
     filters: list[str]
     span_unit: str
+    splits: list[str]
+    """Those that may have shards."""
 
 
 class Found(NamedTuple):
@@ -40,11 +42,15 @@ class Found(NamedTuple):
 
 
 def summary_of(
-    account: dict[str, Counter], manifest: dict, config: Told, found: Found, mixture: dict | None
+    account: dict[str, Counter],
+    manifest: dict,
+    config: Told,
+    found: Found,
+    mixture: dict[str, Account],
 ) -> dict:
     """Return the summary as JSON, without the times of rules.
 
-    account: of every source. mixture: from `mixture_account`.
+    account: of every source. mixture: the accounts of train or each stage.
     """
     total, fates = whole(account), dropping_fates(config.filters)
     edits, languages = edits_of(found.edits), languages_of(found.languages)
@@ -53,8 +59,10 @@ def summary_of(
     spans = spans_of(total, edits, config.span_unit) if config.span_unit != "none" else None
     return {
         "corpusmill.summary": 1,
-        **funnel(total, fates),
-        "sources": {name: funnel(figures, fates) for name, figures in account.items()},
+        **funnel(total, fates, config.splits),
+        "sources": {
+            name: funnel(figures, fates, config.splits) for name, figures in account.items()
+        },
         **({"spans": spans} if spans else {}),
         **({"edits": edits} if edits else {}),
         **({"languages": languages} if languages else {}),
@@ -120,7 +128,7 @@ def remarks(account: dict[str, Counter], summary: dict, tokenizer: dict) -> Iter
     yield f"documents end with {tokenizer['end_of_text']}, id {tokenizer['end_of_text_id']}"
     if steps := tokenizer["normalizer"]:
         yield f"the tokenizer's own normalizer changes texts: {', '.join(steps)}"
-    if mixture := summary.get("mixture"):
-        yield from mixture_table(mixture)
+    for split, mixture in summary.get("mixture", {}).items():
+        yield from mixture_table(mixture, split)
     for kind, figures in summary.get("planted", {}).items():
         yield f"planted {kind}: {figures['found']} of {figures['planted']} found"

@@ -1,7 +1,7 @@
 """Tables of candidates: the documents of a block of parts that could be in train, and the values
 by which a mixture divides them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from corpusmill.mill.decide.cells import Columns
-from corpusmill.mill.decide.mixture import Mixture
+from corpusmill.mill.decide.mixture import NONE, label_column
 from corpusmill.mill.storage.files import writing
 from corpusmill.mill.storage.sums import CheckedFile
 from corpusmill.mill.storage.tables import in_one_piece
@@ -18,15 +18,14 @@ from corpusmill.mill.storage.tables import in_one_piece
 OWN = [("id", pa.uint64()), ("size", pa.int64()), ("source", pa.string())]
 
 
-def schema_of(mixture: Mixture) -> pa.Schema:
-    labels = [(name, pa.string()) for name in mixture.labels]
-    return pa.schema([*OWN, *labels, *((name, pa.float64()) for name in mixture.numbers)])
-
-
-def save_candidates(path: Path, mixture: Mixture, parts: Iterator[pa.Table]) -> None:
-    """Save the candidates, part by part."""
+def save_candidates(
+    path: Path, labels: list[str], numbers: list[str], parts: Iterator[pa.Table]
+) -> None:
+    """Save the candidates, part by part. labels, numbers: the columns of values."""
+    values = [*((label_column(name), pa.string()) for name in labels),
+              *((name, pa.float64()) for name in numbers)]  # fmt: skip
+    schema = pa.schema([*OWN, *values])
     options = pa.ipc.IpcWriteOptions(compression="lz4")
-    schema = schema_of(mixture)
     with writing(path) as file, pa.ipc.new_file(file, schema, options=options) as writer:
         for table in parts:
             columns = [in_one_piece(table.column(name)) for name in schema.names]
@@ -53,11 +52,22 @@ def as_labels(values: pa.Array) -> pa.Array:
     return values.cast(pa.string())
 
 
-def labels_of(table: pa.Table, names: list[str]) -> dict[str, set[str]]:
-    """Return the names that occur in each column of labels."""
+def names_in(table: pa.Table, labels: list[str]) -> dict[str, set[str]]:
+    """Return the names that occur in each column of names."""
     return {
-        name: {one for one in pc.unique(table.column(name)).to_pylist() if one is not None}
-        for name in names
+        name: {
+            one for one in pc.unique(table.column(label_column(name))).to_pylist()
+            if one is not None
+        }
+        for name in labels
+    }  # fmt: skip
+
+
+def names_of_blocks(blocks: list[dict], labels: list[str]) -> dict[str, list[str]]:
+    """Return the names that occur in all blocks, in order. blocks: their counts."""
+    return {
+        name: sorted({one for block in blocks for one in block["labels"].get(name, [])} - {NONE})
+        for name in labels
     }
 
 
@@ -65,30 +75,39 @@ class CandidateTables(NamedTuple):
     """The tables of all blocks, read part by part."""
 
     paths: list[Path]
-    mixture: Mixture
+    sources: list[str]
     labels: dict[str, list[str]]
-    """The names of each column of labels, in order."""
+    """The names of each column of names, in order."""
+    numbers: list[str]
+    used: Sequence[Callable[[Columns], np.ndarray]] = ()
+    """Functions that say which candidates are left out, since other stages use them."""
 
     def pieces(self) -> Iterator[Columns]:
         for path in self.paths:
             file = pa.ipc.open_file(CheckedFile(path))
             for place in range(file.num_record_batches):
-                yield columns_of(file.get_batch(place), self.mixture, self.labels)
+                yield self._left(self.columns_of(file.get_batch(place)))
 
+    def _left(self, columns: Columns) -> Columns:
+        for is_used in self.used:
+            left = ~is_used(columns)
+            columns = {name: column[left] for name, column in columns.items()}
+        return columns
 
-def columns_of(batch: pa.RecordBatch, mixture: Mixture, labels: Mapping[str, list[str]]) -> Columns:
-    """Return the columns of some candidates, with names as their places in `labels`."""
-    found = {
-        "id": batch.column("id").to_numpy(),
-        "size": batch.column("size").to_numpy(),
-        "source": places_of(batch.column("source"), list(mixture.weights)),
-    }
-    for name in mixture.labels:
-        found[name] = places_of(batch.column(name), labels[name])
-    for name in mixture.numbers:
-        # Null becomes NaN.
-        found[name] = batch.column(name).to_numpy(zero_copy_only=False)
-    return found
+    def columns_of(self, batch: pa.RecordBatch) -> Columns:
+        """Return the columns of some candidates."""
+        found = {
+            "id": batch.column("id").to_numpy(),
+            "size": batch.column("size").to_numpy(),
+            "source": places_of(batch.column("source"), self.sources),
+        }
+        for name, names in self.labels.items():
+            column = label_column(name)
+            found[column] = places_of(batch.column(column), names)
+        for name in self.numbers:
+            # Null becomes NaN.
+            found[name] = batch.column(name).to_numpy(zero_copy_only=False)
+        return found
 
 
 def places_of(column: pa.Array, names: list[str]) -> np.ndarray:
@@ -97,26 +116,36 @@ def places_of(column: pa.Array, names: list[str]) -> np.ndarray:
     return pc.fill_null(places, -1).to_numpy().astype(np.int64)
 
 
-COPIES = pa.schema([("id", pa.uint64()), ("copies", pa.uint16())])
 FIRST = "first"
 
 
-def save_copies(path: Path, first: int, parts: list[tuple[np.ndarray, np.ndarray]]) -> None:
-    """Save ids and copies of the candidates of each part of a block.
+class CopiesOfPart(NamedTuple):
+    """The copies of a part's candidates."""
+
+    ids: np.ndarray  # uint64
+    copies: dict[str, np.ndarray]
+    """uint16 by split: train, or each stage."""
+
+
+def save_copies(path: Path, first: int, parts: list[CopiesOfPart], splits: list[str]) -> None:
+    """Save the copies of the candidates of each part of a block.
 
     first: number of the block's first part.
     """
-    schema = COPIES.with_metadata({FIRST: str(first)})
+    columns = [("id", pa.uint64()), *((split, pa.uint16()) for split in splits)]
+    schema = pa.schema(columns, {FIRST: str(first)})
     options = pa.ipc.IpcWriteOptions(compression="lz4")
     with writing(path) as file, pa.ipc.new_file(file, schema, options=options) as writer:
-        for ids, copies in parts:
-            columns = [pa.array(ids, pa.uint64()), pa.array(copies, pa.uint16())]
-            writer.write_batch(pa.record_batch(columns, schema=schema))
+        for part in parts:
+            arrays = [pa.array(part.ids, pa.uint64())]
+            arrays += [pa.array(part.copies[split], pa.uint16()) for split in splits]
+            writer.write_batch(pa.record_batch(arrays, schema=schema))
 
 
-def load_copies(path: Path, part: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return ids and copies of the candidates of a part."""
+def load_copies(path: Path, part: int) -> CopiesOfPart:
+    """Return the copies of a part's candidates."""
     file = pa.ipc.open_file(CheckedFile(path))
     first = int((file.schema.metadata or {})[FIRST.encode()])
     batch = file.get_batch(part - first)
-    return batch.column("id").to_numpy(), batch.column("copies").to_numpy()
+    ids, *copies = (column.to_numpy() for column in batch.columns)
+    return CopiesOfPart(ids, dict(zip(file.schema.names[1:], copies, strict=True)))

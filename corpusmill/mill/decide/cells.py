@@ -13,6 +13,7 @@ from corpusmill.mill.decide.mixture import (
     Factor,
     Mixture,
     as_fraction,
+    label_column,
     shares_of_quantiles,
 )
 from corpusmill.mill.read.ids import unit_hash
@@ -21,8 +22,8 @@ MOST_CELLS = 10_000
 MOST_CLASSES = 40_000
 
 Columns = Mapping[str, np.ndarray]
-"""Columns of candidates: id, size, source, and those of the mixture: labels as numbers, -1 for
-none; numbers as float64, NaN for none."""
+"""Columns of candidates: id, size, source, and those of the mixture: names as places in a list, -1
+for none, in `label_column`; numbers as float64, NaN for none."""
 
 
 class Scale(NamedTuple):
@@ -38,10 +39,11 @@ class Scale(NamedTuple):
         """Return int64: the place in `names` of each candidate."""
         if self.of_source is not None:
             return self.of_source[columns["source"]]
-        values = columns[self.axis.column]
         missing = len(self.names) - 1
         if self.edges is None:
+            values = columns[label_column(self.axis.column)]
             return np.where(values < 0, missing, values)
+        values = columns[self.axis.column]
         found = np.searchsorted(self.edges, values, "right")
         return np.where(np.isnan(values), missing, found)
 
@@ -67,7 +69,7 @@ class Grid:
         quantiles: Mapping[str, list[float]],
     ) -> None:
         """labels: the names of each column of labels. quantiles: from `quantiles_of`."""
-        self._mixture = mixture
+        self.mixture = mixture
         self._quantiles = {
             column: dict(zip(shares, quantiles[column], strict=False))
             for column, shares in mixture.quantiles.items()
@@ -77,9 +79,9 @@ class Grid:
 
     def _scale(self, axis: Axis, labels: Mapping[str, list[str]]) -> Scale:
         if not axis.column:
-            of_source = axis.groups or {name: name for name in self._mixture.weights}
+            of_source = axis.groups or {name: name for name in self.mixture.weights}
             names = sorted(set(of_source.values()))
-            places = [names.index(of_source[name]) for name in self._mixture.weights]
+            places = [names.index(of_source[name]) for name in self.mixture.weights]
             return Scale(axis, names, of_source=np.array(places, np.int64))
         if axis.quantiles:
             values = self._quantiles[axis.column]
@@ -108,7 +110,7 @@ class Grid:
     def factors(self, columns: Columns) -> np.ndarray:
         """Return float64: how many copies each candidate gets, relative to others of its cell."""
         found = self._weights[columns["source"]]
-        for factor in self._mixture.factors:
+        for factor in self.mixture.factors:
             found = found * self.times(factor, columns[factor.column])
         return found
 
@@ -167,18 +169,17 @@ def refuse_too_many(count: int, most: int, what: str, key: str) -> None:
         )
 
 
-def candidates_of(grid: Grid, cells: Cells, seed: int, columns: Columns) -> Candidates:
+def candidates_of(grid: Grid, cells: Cells, columns: Columns) -> Candidates:
     """Return candidates with the classes to which they belong."""
+    ids, mixture = columns["id"], grid.mixture
     return Candidates(
-        columns["id"],
+        ids,
         np.searchsorted(cells.pairs, pairs_of(grid, columns)).astype(np.int64),
-        unit_hash(columns["id"], seed, "sample"),
+        unit_hash(ids, mixture.seed, mixture.purpose),
         columns["size"],
     )
 
 
-def all_candidates(
-    grid: Grid, cells: Cells, seed: int, pieces: Iterable[Columns]
-) -> Iterator[Candidates]:
+def all_candidates(grid: Grid, cells: Cells, pieces: Iterable[Columns]) -> Iterator[Candidates]:
     for columns in pieces:
-        yield candidates_of(grid, cells, seed, columns)
+        yield candidates_of(grid, cells, columns)

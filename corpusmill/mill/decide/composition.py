@@ -23,7 +23,8 @@ from corpusmill.mill.decide.cells import (
     candidates_of,
     cells_of,
 )
-from corpusmill.mill.decide.mixture import NONE, Mixture
+from corpusmill.mill.decide.fates import TRAIN
+from corpusmill.mill.decide.mixture import NONE, Mixture, Stage
 from corpusmill.mill.decide.quantiles import quantiles_of
 from corpusmill.mill.decide.shares import (
     Supply,
@@ -32,8 +33,8 @@ from corpusmill.mill.decide.shares import (
     targets_of,
     unknown_faults,
 )
-from corpusmill.mill.storage.arrays import load_array, save_array
-from corpusmill.mill.storage.files import load_json, save_json
+from corpusmill.mill.storage.arrays import load_array
+from corpusmill.mill.storage.files import load_json
 
 
 class Composition(NamedTuple):
@@ -49,6 +50,8 @@ class Composition(NamedTuple):
     """int64: the size of each cell's copies."""
     levels: Levels
     quantiles: dict[str, list[float]]
+    labels: dict[str, list[str]]
+    """The names of each column of names, in order."""
 
     def lines(self) -> Iterator[str]:
         """Yield a line per cell."""
@@ -59,7 +62,7 @@ class Composition(NamedTuple):
                 f"reached {int(self.reached[place]):,}{wanted}"
             )
 
-    def told(self, tables: CandidateTables) -> dict[str, Any]:
+    def told(self) -> dict[str, Any]:
         """Return it as JSON, without the classes."""
         cells = [
             {
@@ -76,13 +79,13 @@ class Composition(NamedTuple):
             }
             for place, supply in enumerate(self.supplies)
         ]
-        mixture = tables.mixture
+        mixture = self.grid.mixture
         return {
             "corpusmill.mixture": 1,
             "unit": mixture.unit,
             "budget": mixture.budget,
             "by": [axis.name for axis in mixture.axes],
-            "labels": tables.labels,
+            "labels": self.labels,
             # As hexadecimal text, since JSON has no infinity.
             "quantiles": {
                 name: [one.hex() for one in values] for name, values in self.quantiles.items()
@@ -91,9 +94,8 @@ class Composition(NamedTuple):
         }
 
 
-def compose(tables: CandidateTables) -> Composition:
+def compose(tables: CandidateTables, mixture: Mixture) -> Composition:
     """Return the composition; raise ValueError if the mixture cannot be reached."""
-    mixture = tables.mixture
     quantiles = quantiles_of(tables.pieces, mixture.quantiles)
     grid = Grid(mixture, tables.labels, quantiles)
     cells = cells_of(grid, tables.pieces(), mixture.most)
@@ -101,13 +103,15 @@ def compose(tables: CandidateTables) -> Composition:
     refuse_missing(mixture, supplies)
 
     def pieces() -> Iterator[Any]:
-        return all_candidates(grid, cells, mixture.seed, tables.pieces())
+        return all_candidates(grid, cells, tables.pieces())
 
     sums = sums_of(pieces(), len(cells.pairs))
     if mixture.budget is None:
         levels = Levels(np.ones(len(supplies)), np.zeros(len(supplies), np.uint64))
         reached = reached_at(levels, cells, tables, grid)
-        return Composition(grid, cells, supplies, None, None, reached, levels, quantiles)
+        return Composition(
+            grid, cells, supplies, None, None, reached, levels, quantiles, tables.labels
+        )
     refuse_unknown(mixture, supplies)
     shares, groups = shares_of_cells(mixture.shares, supplies, mixture.budget, mixture.max_epochs)
     targets = targets_of(
@@ -117,8 +121,9 @@ def compose(tables: CandidateTables) -> Composition:
         pieces, cells.classes, sums, targets.sizes, targets.limits, groups, mixture.budget
     )
     return Composition(
-        grid, cells, supplies, shares, targets.sizes, done.sizes, done.levels, quantiles
-    )
+        grid, cells, supplies, shares, targets.sizes, done.sizes, done.levels, quantiles,
+        tables.labels,
+    )  # fmt: skip
 
 
 def supplies_of(grid: Grid, cells: Cells, tables: CandidateTables) -> list[Supply]:
@@ -126,7 +131,7 @@ def supplies_of(grid: Grid, cells: Cells, tables: CandidateTables) -> list[Suppl
     classes = cells.classes
     documents, sizes = (np.zeros(len(cells.pairs), np.int64) for _ in range(2))
     for columns in tables.pieces():
-        of_piece = candidates_of(grid, cells, tables.mixture.seed, columns)
+        of_piece = candidates_of(grid, cells, columns)
         np.add.at(documents, of_piece.classes, 1)
         np.add.at(sizes, of_piece.classes, of_piece.sizes)
     found = []
@@ -149,7 +154,7 @@ def supplies_of(grid: Grid, cells: Cells, tables: CandidateTables) -> list[Suppl
 def reached_at(levels: Levels, cells: Cells, tables: CandidateTables, grid: Grid) -> np.ndarray:
     reached = np.zeros(len(cells.numbers), np.int64)
     for columns in tables.pieces():
-        some = candidates_of(grid, cells, tables.mixture.seed, columns)
+        some = candidates_of(grid, cells, columns)
         copies = copies_of_candidates(some, cells.classes, levels)
         np.add.at(reached, cells.classes.cells[some.classes], copies * some.sizes)
     return reached
@@ -174,31 +179,69 @@ def refuse_unknown(mixture: Mixture, supplies: list[Supply]) -> None:
         raise ValueError("\n".join(f"mixture.shares: {fault}" for fault in faults))
 
 
-def copies_of_part(
-    composed: Composition, mixture: Mixture, columns: Columns
-) -> tuple[np.ndarray, np.ndarray]:
+def copies_of_part(composed: Composition, columns: Columns) -> tuple[np.ndarray, np.ndarray]:
     """Return the copies of candidates, and their cells."""
-    some = candidates_of(composed.grid, composed.cells, mixture.seed, columns)
+    some = candidates_of(composed.grid, composed.cells, columns)
     copies = copies_of_candidates(some, composed.cells.classes, composed.levels)
     return copies, composed.cells.classes.cells[some.classes]
 
 
+class StageComposition(NamedTuple):
+    """The composition of a stage, and those whose documents it does not use again."""
+
+    split: str
+    composition: Composition
+    excluded: list["StageComposition"]
+
+    def copies(self, columns: Columns) -> tuple[np.ndarray, np.ndarray]:
+        """Return the copies of all candidates, and their cells; -1 for excluded ones."""
+        left = ~self.is_excluded(columns)
+        copies, cells = np.zeros(left.size, np.uint16), np.full(left.size, -1, np.int64)
+        some = {name: column[left] for name, column in columns.items()}
+        copies[left], cells[left] = copies_of_part(self.composition, some)
+        return copies, cells
+
+    def is_excluded(self, columns: Columns) -> np.ndarray:
+        """Return bool: which candidates an excluded stage uses."""
+        found = np.zeros(columns["id"].size, bool)
+        for stage in self.excluded:
+            found |= stage.copies(columns)[0] > 0
+        return found
+
+
+def compose_stages(tables: CandidateTables, stages: list[Stage]) -> list[StageComposition]:
+    """Return the composition of each stage; raise ValueError if one cannot be reached."""
+    found: dict[str, StageComposition] = {}
+    for stage in stages:
+        excluded = [found[name] for name in stage.exclude]
+        used = [lambda columns, one=one: one.copies(columns)[0] > 0 for one in excluded]
+        try:
+            composed = compose(tables._replace(used=used), stage.mixture)
+        except ValueError as error:
+            if stage.split == TRAIN:
+                raise
+            lines = str(error).splitlines()
+            raise ValueError("\n".join(f"stage {stage.split}: {line}" for line in lines)) from error
+        found[stage.split] = StageComposition(stage.split, composed, excluded)
+    return list(found.values())
+
+
 class Tally:
-    """Documents of each cell by their number of copies, and the size of all copies."""
+    """Documents of each cell by their number of copies, and the size of all copies. Cell -1 does
+    not count."""
 
     def __init__(self, cells: int) -> None:
         self._sizes = np.zeros(cells, np.int64)
         self._documents: list[Counter] = [Counter() for _ in range(cells)]
-        self.documents = self.copies = 0
 
     def add(self, cells: np.ndarray, sizes: np.ndarray, copies: np.ndarray) -> None:
+        known = cells >= 0
+        cells, sizes, copies = cells[known], sizes[known], copies[known]
         np.add.at(self._sizes, cells, copies * sizes)
         pairs, counts = np.unique(np.stack([cells, copies.astype(np.int64)]), axis=1,
                                   return_counts=True)  # fmt: skip
         for cell, number, count in zip(*pairs.tolist(), counts.tolist(), strict=True):
             self._documents[cell][number] += count
-            self.documents += count
-            self.copies += number * count
 
     def counts(self) -> list[dict]:
         """Return per cell the size of all copies, and the documents by number of copies."""
@@ -208,17 +251,8 @@ class Tally:
         ]
 
 
-def save_composition(
-    path: Path, classes: Path, composed: Composition, tables: CandidateTables
-) -> None:
-    save_json(path, composed.told(tables))
-    save_array(classes, composed.cells.pairs)
-
-
-def load_composition(
-    path: Path, classes: Path, mixture: Mixture
-) -> tuple[Composition, dict[str, list[str]]]:
-    """Return what `save_composition` saved, and the labels."""
+def load_composition(path: Path, classes: Path, mixture: Mixture) -> Composition:
+    """Return a composition from what `Composition.told` says, and its classes."""
     told = load_json(path)
     quantiles = {name: [*map(float.fromhex, one)] for name, one in told["quantiles"].items()}
     grid = Grid(mixture, told["labels"], quantiles)
@@ -234,5 +268,18 @@ def load_composition(
         np.array([one["below"] for one in rows], np.uint64),
     )
     reached = np.array([one["reached"] for one in rows], np.int64)
-    composed = Composition(grid, cells, supplies, None, None, reached, levels, quantiles)
-    return composed, told["labels"]
+    return Composition(
+        grid, cells, supplies, None, None, reached, levels, quantiles, told["labels"]
+    )
+
+
+def load_stages(
+    compositions: list[Path], classes: list[Path], stages: list[Stage]
+) -> list[StageComposition]:
+    """Return the compositions of all stages from their files."""
+    found: dict[str, StageComposition] = {}
+    for stage, path, of_stage in zip(stages, compositions, classes, strict=True):
+        composed = load_composition(path, of_stage, stage.mixture)
+        excluded = [found[name] for name in stage.exclude]
+        found[stage.split] = StageComposition(stage.split, composed, excluded)
+    return list(found.values())

@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from corpusmill.mill.decide.candidates import load_copies
 from corpusmill.mill.decide.fate_columns import FateColumn
-from corpusmill.mill.decide.fates import CONTAMINATED, SPLITS, AtDecontaminate
+from corpusmill.mill.decide.fates import CONTAMINATED, SPLITS, TRAIN, AtDecontaminate
+from corpusmill.mill.decide.splits_and_copies import copies_by_split
 from corpusmill.mill.read.ids import ROW_MASK
 from corpusmill.mill.storage.files import writing
 from corpusmill.mill.storage.sums import CheckedFile, DamagedError
@@ -41,7 +42,13 @@ class Decided(NamedTuple):
     stage: np.ndarray  # uint8
     split: np.ndarray  # uint8
     held_out_by: np.ndarray  # uint8: key of ORIGINS if contaminated; else 0
-    copies: np.ndarray  # uint16: 0 unless it is kept
+    copies: dict[str, np.ndarray]
+    """uint16 by split that has shards: copies of the documents; 0 unless they are kept."""
+
+    @property
+    def copies_in_total(self) -> np.ndarray:
+        """uint16: copies of each document in all splits."""
+        return np.add.reduce([*self.copies.values()], dtype=np.uint16)
 
 
 def load_decided(files: DecisionFiles, part: int) -> Decided:
@@ -51,26 +58,32 @@ def load_decided(files: DecisionFiles, part: int) -> Decided:
     origins = load_marks(files.marks, part)
     known = AtDecontaminate(winner, split, copies, origins)
     fates.decide("decontaminate", known, np.ones(split.size, bool))
+    by_split = copies_by_split(split, copies)
     for mixed in files.mixed:
-        copies = mixed_copies(mixed, part, split, copies)
-        fates.decide("mix", known._replace(copies=copies), np.ones(split.size, bool))
+        held_out = {name: by_split[name] for name in SPLITS if name != TRAIN}
+        by_split = mixed_copies(mixed, part, split.size) | held_out
+        total = np.sum([*by_split.values()], axis=0)
+        fates.decide("mix", known._replace(copies=total), np.ones(split.size, bool))
     held_out_by = np.where(fates.has(CONTAMINATED), origins, 0).astype(np.uint8)
-    copies = np.where(fates.kept, copies, 0).astype(np.uint16)
-    return Decided(fates, winner, similarity, stage, split, held_out_by, copies)
+    kept = {name: np.where(fates.kept, one, 0).astype(np.uint16) for name, one in by_split.items()}
+    return Decided(fates, winner, similarity, stage, split, held_out_by, kept)
 
 
-def mixed_copies(path: Path, part: int, split: np.ndarray, copies: np.ndarray) -> np.ndarray:
-    """Return the copies with those that a mixture chose for documents of train."""
+def mixed_copies(path: Path, part: int, documents: int) -> dict[str, np.ndarray]:
+    """Return the copies that a mixture chose, uint16 (documents,), by split."""
     ids, chosen = load_copies(path, part)
-    found = np.where(split == SPLITS.index("train"), 0, copies).astype(np.uint16)
-    found[(ids & np.uint64(ROW_MASK)).astype(np.int64)] = chosen
+    rows = (ids & np.uint64(ROW_MASK)).astype(np.int64)
+    found = {}
+    for name, copies in chosen.items():
+        found[name] = np.zeros(documents, np.uint16)
+        found[name][rows] = copies
     return found
 
 
 def load_candidates(verdicts: Path, assigned: Path, marks: Path, part: int) -> np.ndarray:
     """Return the rows of the documents that a mixture may use in train."""
     decided = load_decided(DecisionFiles(verdicts, assigned, marks, []), part)
-    return np.flatnonzero(decided.fates.kept & (decided.split == SPLITS.index("train")))
+    return np.flatnonzero(decided.fates.kept & (decided.split == SPLITS.index(TRAIN)))
 
 
 def load_fates(verdicts: Path, assigned: Path) -> FateColumn:

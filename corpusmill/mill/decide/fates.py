@@ -5,7 +5,7 @@ which account, summary, reports, `why`, `verify` and docs read. To add one, add 
 the condition for it in `decides`. Then write docs/reference/filters.md anew.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -20,6 +20,15 @@ CONTAMINATED = "contaminated"
 LEFT_OVER = "left_over"
 
 SPLITS = ("train", "validation", "test")
+TRAIN = SPLITS[0]
+STAGE_NAME = r"[a-z][a-z0-9_]{0,39}"
+"""Pattern of the names of stages, each of which has shards in place of train."""
+
+
+def in_order(splits: Iterable[str]) -> list[str]:
+    """Return the names of splits that have shards, in order: train or its stages by name, then
+    validation and test."""
+    return sorted(splits, key=lambda split: (SPLITS.index(split) if split in SPLITS else 0, split))
 
 
 class AtAssign(NamedTuple):

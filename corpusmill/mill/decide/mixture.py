@@ -14,6 +14,12 @@ def member_column(member: str) -> str:
     return f"member:{member}"
 
 
+def label_column(column: str) -> str:
+    """Return the name of a column of names in tables of candidates. The same value may be a number
+    in a different stage."""
+    return f"label:{column}"
+
+
 class Axis(NamedTuple):
     """A property of documents that divides them into cells. One of the last three fields is set,
     unless the property is the source."""
@@ -56,6 +62,8 @@ class Mixture(NamedTuple):
     max_epochs: float | None
     on_shortage: str
     seed: int
+    purpose: str
+    """Of the hash that draws documents: each stage has its own."""
 
     @property
     def labels(self) -> list[str]:
@@ -80,6 +88,25 @@ class Mixture(NamedTuple):
             if factor.of_quantiles:
                 found.setdefault(factor.column, set()).update(map(as_fraction, factor.limits))
         return {column: sorted(shares) for column, shares in sorted(found.items())}
+
+
+class Stage(NamedTuple):
+    """The mixture of train, or of a stage in place of it."""
+
+    split: str
+    exclude: list[str]
+    """Stages whose documents are not used again."""
+    mixture: Mixture
+
+
+def labels_of(stages: list[Stage]) -> list[str]:
+    """Return the columns whose values are names in a stage."""
+    return sorted({name for stage in stages for name in stage.mixture.labels})
+
+
+def numbers_of(stages: list[Stage]) -> list[str]:
+    """Return the columns whose values are numbers in a stage."""
+    return sorted({name for stage in stages for name in stage.mixture.numbers})
 
 
 def as_fraction(number: float) -> Fraction:

@@ -75,12 +75,14 @@ def shares_of_table(text: str, run: str | None, where: object) -> dict[Names, Fr
     return found
 
 
-def table_of_shares(shares: Mapping[Names, float], run: str) -> str:
-    """Return a table that `shares_of_table` reads."""
+def table_of_shares(shares: Mapping[str, Mapping[Names, float]]) -> str:
+    """Return a table that `shares_of_table` reads. shares: of the cells, by run."""
+    cells = list(dict.fromkeys(names for of_run in shares.values() for names in of_run))
     written = io.StringIO()
     table = csv.writer(written, lineterminator="\n")
-    table.writerow(["run", *(":".join(names) for names in shares)])
-    table.writerow([run, *(repr(share) for share in shares.values())])
+    table.writerow(["run", *(":".join(names) for names in cells)])
+    for run, of_run in shares.items():
+        table.writerow([run, *(repr(of_run.get(names, 0.0)) for names in cells)])
     return written.getvalue()
 
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from corpusmill.mill.decide.fates import SPLITS
+from corpusmill.mill.decide.fates import SPLITS, TRAIN
 from corpusmill.mill.read.ids import keyed_hash, unit_hash
 
 
@@ -44,10 +44,28 @@ def copies_of(
     return np.where(splits == 0, copies, np.minimum(copies, 1)).astype(np.uint16)
 
 
-def order_keys(ids: np.ndarray, copy: np.ndarray, copies: np.ndarray, seed: int) -> np.ndarray:
+def copies_by_split(split: np.ndarray, copies: np.ndarray) -> dict[str, np.ndarray]:
+    """Return uint16 by split: the copies of documents that are in it; 0 for others.
+
+    split: index in SPLITS.
+    """
+    return {
+        name: np.where(split == place, copies, 0).astype(np.uint16)
+        for place, name in enumerate(SPLITS)
+    }
+
+
+def purpose_in(split: str, purpose: str) -> str:
+    """Return the purpose of a hash for a split: each stage has its own."""
+    return purpose if split in SPLITS else f"{purpose} {split}"
+
+
+def order_keys(
+    ids: np.ndarray, copy: np.ndarray, copies: np.ndarray, seed: int, split: str = TRAIN
+) -> np.ndarray:
     """Return uint64: sort keys of the shuffled order; copies of a document are evenly spaced."""
     stride = np.array(-1, np.int64).astype(np.uint64) // np.maximum(copies, 1).astype(np.uint64)
-    return keyed_hash(ids, seed, "order") + copy.astype(np.uint64) * stride
+    return keyed_hash(ids, seed, purpose_in(split, "order")) + copy.astype(np.uint64) * stride
 
 
 def shards_of(keys: np.ndarray, shards: int) -> np.ndarray:

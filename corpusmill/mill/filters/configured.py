@@ -182,5 +182,5 @@ def name_faults(filter: ConfiguredFilter) -> Iterator[str]:
     if name in FATES or is_figure(name):
         yield f"the name {name} is reserved: the account has another figure with that name"
     for column in filter.columns.values():
-        if column in RESERVED_VALUES:
+        if column in RESERVED_VALUES or column.endswith("_copies"):
             yield f"value {column} is reserved: every document has a column with that name"

@@ -78,6 +78,8 @@ def limits(schema: dict[str, Any]) -> str:
     kind = schema["type"]
     if isinstance(kind, list):
         return " or ".join(limits(schema | {"type": one}) for one in kind)
+    if kind == "array" and not schema["items"]:
+        return "list"
     if kind == "array":
         each = limits(schema["items"])
         return f"list of {each}s" if schema["items"].get("type") else f"list of: {each}"

@@ -1,10 +1,11 @@
 """Targets: the shards of all splits, numbered consecutively, train first."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from corpusmill.mill.decide.fates import SPLITS
+from corpusmill.mill.decide.fates import SPLITS, in_order
 from corpusmill.mill.decide.splits_and_copies import order_keys, shards_of
 
 
@@ -21,28 +22,35 @@ class Emissions(NamedTuple):
         return Emissions(*(column[chosen] for column in self))
 
 
-def first_targets(shards: dict[str, int]) -> dict[str, int]:
+def first_targets(shards: Mapping[str, int]) -> dict[str, int]:
     """Return the target number of each split's shard 0; "end" is one past the last."""
     first, starts = 0, {}
-    for split in SPLITS:
+    for split in in_order({*SPLITS, *shards}):
         starts[split] = first
         first += shards.get(split, 0)
     return starts | {"end": first}
 
 
 def emissions(
-    ids: np.ndarray, copies: np.ndarray, splits: np.ndarray, shards: dict[str, int], seed: int
+    ids: np.ndarray,
+    copies: Mapping[str, np.ndarray],
+    shards: Mapping[str, int],
+    seeds: Mapping[str, int],
 ) -> Emissions:
-    """Return every copy, sorted by target, then key. Emissions.row: the place in `ids`."""
-    row = np.repeat(np.arange(ids.size), copies)
-    first_of_row = np.cumsum(copies, dtype=np.int64) - copies
-    copy = (np.arange(row.size) - first_of_row[row]).astype(np.uint16)
-    key = order_keys(ids[row], copy, copies[row], seed)
+    """Return every copy, sorted by target, then key. Emissions.row: the place in `ids`.
+
+    copies: of each document, by split. seeds: of the order, by split.
+    """
     starts = first_targets(shards)
-    target = np.zeros(row.size, np.int64)
-    for number, split in enumerate(SPLITS):
-        here = splits[row] == number
-        if here.any():
-            target[here] = starts[split] + shards_of(key[here], shards[split])
-    order = np.lexsort((ids[row], key, target))
-    return Emissions(row, copy, key, target).where(order)
+    empty = np.zeros(0, np.int64)
+    found = [Emissions(empty, empty.astype(np.uint16), empty.astype(np.uint64), empty)]
+    for split, numbers in copies.items():
+        row = np.repeat(np.arange(ids.size), numbers)
+        if not row.size:
+            continue
+        first_of_row = np.cumsum(numbers, dtype=np.int64) - numbers
+        copy = (np.arange(row.size) - first_of_row[row]).astype(np.uint16)
+        key = order_keys(ids[row], copy, numbers[row], seeds[split], split)
+        found.append(Emissions(row, copy, key, starts[split] + shards_of(key, shards[split])))
+    every = Emissions(*map(np.concatenate, zip(*found, strict=True)))
+    return every.where(np.lexsort((ids[every.row], every.key, every.target)))

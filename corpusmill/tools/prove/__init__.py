@@ -3,6 +3,6 @@
 It works in its own folder and changes no results. Start with `proving.py`. `parts_again.py` and
 `shards_again.py` call the scripts of the run.
 
-Imports: messages, mill.decide, mill.dedup, mill.read, mill.shuffle, mill.storage, mill.tokens, run,
-tools.verify.
+Imports: messages, mill.account, mill.decide, mill.dedup, mill.read, mill.shuffle, mill.storage,
+mill.tokens, run, tools.verify.
 """

@@ -10,12 +10,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from corpusmill.mill.decide.candidates import save_copies
+from corpusmill.mill.account.ledger_columns import columns_of_copies, copies_of_rows, kept_rows
+from corpusmill.mill.decide.candidates import CopiesOfPart, save_copies
 from corpusmill.mill.decide.decided import save_marks
-from corpusmill.mill.decide.fates import KEPT, SPLITS
 from corpusmill.mill.decide.holdout import ORIGINS
 from corpusmill.mill.dedup.edges import DROPPED, STAGES
 from corpusmill.mill.read.ids import ROW_BITS, ROW_MASK
@@ -107,6 +106,7 @@ class PartAgain:
             "ledger", counts=self.path("text/{}.json"), cuts=self._of_cuts(".json"),
             cut_spans=self._of_cuts(".parquet"), whole=self._of_cuts(".npy"),
             filters=settings.filter_values, mixed=self._mixed(),
+            stages=[stage.name for stage in self._run.config.stages],
         )  # fmt: skip
 
     def _normalize(self) -> None:
@@ -212,14 +212,16 @@ class PartAgain:
         """Return the copies of the mixture, according to the ledger; none without a mixture."""
         if not self._run.layout.mixes:
             return []
-        columns = ["id", "fate", "split", "copies"]
-        ledger = pq.read_table(self._evidence(f"ledger/{self.name}.parquet"), columns=columns)
-        in_train = pc.and_(pc.equal(ledger["fate"], KEPT), pc.equal(ledger["split"], SPLITS[0]))
-        ledger = ledger.filter(in_train)
+        stages = [stage.name for stage in self._run.config.stages]
+        path = self._evidence(f"ledger/{self.name}.parquet")
+        kept = kept_rows(pq.read_table(path, columns=columns_of_copies(stages)))
+        ids, of_splits = kept["id"].to_numpy(), copies_of_rows(kept, stages)
+        mixed = {split: of_splits[split] for split in self._run.layout.mixed_splits}
+        used = np.any([one > 0 for one in mixed.values()], axis=0)
+        used &= ids < np.uint64(self.part << ROW_BITS | self.documents)
         path = self.path("copies/{}.arrow")
-        ids = ledger["id"].to_numpy()
-        known = ids < np.uint64(self.part << ROW_BITS | self.documents)
-        save_copies(path, self.part, [(ids[known], ledger["copies"].to_numpy()[known])])
+        of_part = CopiesOfPart(ids[used], {name: one[used] for name, one in mixed.items()})
+        save_copies(path, self.part, [of_part], list(mixed))
         return [path]
 
     def _mark(self) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from corpusmill.messages.plain_text import json_text
-from corpusmill.mill.decide.fates import SPLITS
 from corpusmill.mill.shuffle.targets import first_targets
 from corpusmill.run.config import Config
 from corpusmill.run.job_progress import phase
@@ -94,7 +93,7 @@ def chosen(run: Finished, asked: Asked) -> tuple[list[int], dict[int, tuple[str,
             of_source.setdefault(file.source, []).append(part.number)
     first = first_targets(run.shards)
     of_split = {
-        split: range(first[split], first[split] + run.shards.get(split, 0)) for split in SPLITS
+        split: range(first[split], first[split] + count) for split, count in run.shards.items()
     }
     found = evenly(of_split, asked.shards, key, asked.seed)
     splits = {target: split for split, those in of_split.items() for target in those}

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from corpusmill.mill.decide.fates import SPLITS
 from corpusmill.mill.storage.regular_files import regular_state
 from corpusmill.mill.storage.sha256 import file_sha256
 from corpusmill.mill.storage.untrusted import load_plain_json, whole_file
@@ -94,7 +93,7 @@ def opened(results: Path, scratch: Path, named: Config | None) -> Finished:
     parts, held_out = plan_of(results, listing, config)
     shards = {
         split: sum(1 for name in listing.files if name.startswith(f"placements/{split}/"))
-        for split in SPLITS
+        for split in config.written_splits
     }
     layout = Layout(config, Inputs(config, parts, held_out))
     settings = StepSettings(config, layout.inputs)

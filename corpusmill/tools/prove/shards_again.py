@@ -7,11 +7,15 @@ and how often. So no intermediate file is needed.
 from pathlib import Path
 
 import numpy as np
-import pyarrow.compute as pc
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from corpusmill.messages.progress import Silence
-from corpusmill.mill.decide.fates import KEPT, SPLITS
+from corpusmill.mill.account.ledger_columns import (
+    columns_of_copies,
+    copies_of_rows,
+    kept_rows,
+)
 from corpusmill.mill.read.ids import ROW_MASK
 from corpusmill.mill.shuffle.scattering import write_scattered
 from corpusmill.mill.shuffle.targets import Emissions, emissions, first_targets
@@ -28,18 +32,14 @@ def emitted(run: Finished, part: int, targets: list[int]) -> Emissions:
     name = f"ledger/{part:05d}.parquet"
     if not run.kept(name):
         raise ChangedError
-    columns: list[list[np.ndarray]] = [[np.zeros(0, np.uint64)] for _ in range(3)]
+    stages = [stage.name for stage in run.config.stages]
     file = pq.ParquetFile(run.results / name)
-    for group in range(file.num_row_groups):
-        table = file.read_row_group(group, ["id", "fate", "split", "copies"])
-        kept = table.filter(pc.equal(table["fate"], KEPT))
-        splits = np.array([SPLITS.index(one) for one in kept["split"].to_pylist()], np.uint64)
-        found = kept["id"].to_numpy(), kept["copies"].to_numpy(), splits
-        for values, all_values in zip(found, columns, strict=True):
-            all_values.append(values.astype(np.uint64))
-    ids, copies, splits = map(np.concatenate, columns)
-    seed = run.config.shuffle.seed
-    copied = emissions(ids, copies.astype(np.uint16), splits.astype(np.uint8), run.shards, seed)
+    columns = columns_of_copies(stages)
+    groups = range(file.num_row_groups)
+    tables = [kept_rows(file.read_row_group(group, columns)) for group in groups]
+    kept = pa.concat_tables([file.schema_arrow.empty_table().select(columns), *tables])
+    ids = kept["id"].to_numpy()
+    copied = emissions(ids, copies_of_rows(kept, stages), run.shards, run.config.seeds)
     copied = copied.where(np.isin(copied.target, targets))
     # `ids` has the kept documents only, but a row is a place in the part.
     return copied._replace(row=(ids[copied.row] & np.uint64(ROW_MASK)).astype(np.int64))

@@ -1,9 +1,11 @@
 """The README.md of a published corpus: its contents, and how to read it."""
 
+import re
+from collections.abc import Iterable
 from typing import Any
 
 from corpusmill.messages.plain_text import shown
-from corpusmill.mill.decide.fates import SPLITS
+from corpusmill.mill.decide.fates import STAGE_NAME, in_order
 from corpusmill.tools.verify.listing import Listing
 
 CARD = "README.md"
@@ -59,10 +61,16 @@ def ends_of_documents(summary: dict[str, Any] | None) -> list[str]:
     return [f"Tokenizer: {source}. Documents end with {end}, id {id}.", ""]
 
 
+def splits_in(names: Iterable[str]) -> list[str]:
+    """Return the splits whose text or token shards are among files, in order."""
+    found = (re.match(rf"(?:corpus|tokens)/({STAGE_NAME})/", name) for name in names)
+    return in_order({path[1] for path in found if path})
+
+
 def split_rows(listing: Listing) -> list[list[str]]:
     """Return shards, documents and tokens of each non-empty split, without joined files."""
     rows = []
-    for split in SPLITS:
+    for split in splits_in(listing.files):
         shards = [
             file
             for file in listing.files.values()

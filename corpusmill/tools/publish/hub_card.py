@@ -1,7 +1,6 @@
 """The metadata at the head of a card for the Hugging Face hub."""
 
-from corpusmill.mill.decide.fates import SPLITS
-from corpusmill.tools.publish.card import CARD
+from corpusmill.tools.publish.card import CARD, splits_in
 from corpusmill.tools.publish.contents import Contents, of_bytes
 
 ENDINGS = [".jsonl.zst", ".parquet"]
@@ -21,7 +20,7 @@ def with_metadata(contents: Contents) -> Contents:
 def metadata(names: list[str]) -> bytes:
     tables = [
         (split, ending)
-        for split in SPLITS
+        for split in splits_in(names)
         for ending in ENDINGS
         if any(name.startswith(f"corpus/{split}/") and name.endswith(ending) for name in names)
     ]

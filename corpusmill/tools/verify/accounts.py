@@ -6,7 +6,8 @@ from collections import Counter
 import numpy as np
 import pyarrow as pa
 
-from corpusmill.mill.decide.fates import DUPLICATE, KEPT, MALFORMED, SPLITS
+from corpusmill.mill.account.ledger_columns import copies_in, copies_of_rows, kept_rows
+from corpusmill.mill.decide.fates import DUPLICATE, MALFORMED, SPLITS, TRAIN
 from corpusmill.mill.read.ids import ROW_BITS
 from corpusmill.mill.storage.streams import limited_lines
 from corpusmill.mill.storage.tables import in_one_piece
@@ -30,6 +31,7 @@ class LedgerLook:
         """Prepare the check. expected: gets the contents that shards should have. shards: their
         number per split."""
         self._corpus, self._expected, self._shards = corpus, expected, shards
+        self._stages = [split for split in shards if split not in SPLITS]
         self.between = Between(corpus)
         self.account: Account = {}
         self.complete = True
@@ -58,7 +60,8 @@ class LedgerLook:
                 self.complete = False
 
     def _part(self, name: str) -> None:
-        if missing := set(READ) - set(self._corpus.columns_of(name)):
+        read = [*READ, *map(copies_in, self._stages)]
+        if missing := set(read) - set(self._corpus.columns_of(name)):
             lacking = ", ".join(sorted(missing))
             why = f"an earlier version of corpusmill wrote it, without the columns {lacking}"
             self._corpus.findings.unseen(name, why)
@@ -69,7 +72,7 @@ class LedgerLook:
         figures: Counter[str] = Counter()
         account: Account = {}
         won: list[np.ndarray] = [np.zeros((2, 0), np.uint64)]
-        for table in self._corpus.parquet(name, READ):
+        for table in self._corpus.parquet(name, read):
             ids = in_one_piece(table["id"])
             documents = ids.drop_null().to_numpy()
             expected = np.arange(done, done + documents.size, dtype=np.uint64) + np.uint64(first)
@@ -91,10 +94,11 @@ class LedgerLook:
 
     def _count(self, table: pa.Table, account: Account) -> Counter[str]:
         """Add a row group to the account of its part. Return its sums over all sources."""
+        of_stages = [*map(copies_in, self._stages)]
+        summed = ["text_bytes", "copies", "cuts", "cut_bytes", *of_stages]
         grouped = table.group_by(["source", "fate", "split"]).aggregate(
-            [("fate", "count"), ("text_bytes", "sum"), ("copies", "sum"), ("cuts", "sum"),
-             ("cut_bytes", "sum")]
-        )  # fmt: skip
+            [("fate", "count"), *((name, "sum") for name in summed)]
+        )
         whole: Counter[str] = Counter()
         for row in grouped.to_pylist():
             figures = account.setdefault(row["source"], Counter())
@@ -105,7 +109,9 @@ class LedgerLook:
             figures[row["fate"]] += counts
             figures[f"{row['fate']}_bytes"] += size
             figures["copies"] += row["copies_sum"] or 0
-            if row["split"]:
+            if row["split"] == TRAIN and of_stages:
+                figures.update({name: row[f"{name}_sum"] or 0 for name in of_stages})
+            elif row["split"]:
                 figures[f"{row['split']}_copies"] += row["copies_sum"] or 0
             whole[row["fate"]] += counts
             whole["cuts"] += row["cuts_sum"] or 0
@@ -113,22 +119,16 @@ class LedgerLook:
 
     def _expect(self, name: str, table: pa.Table) -> None:
         """Record which copies the shards should contain."""
-        kept = table.filter(pa.array(np.array(table["fate"].to_pylist(), object) == KEPT))
+        kept = kept_rows(table)
         if not kept.num_rows:
             return
-        splits = np.array([SPLITS.index(one) for one in kept["split"].to_pylist()], np.uint8)
-        known = np.array([self._shards.get(split, 0) > 0 for split in SPLITS])[splits]
-        if not known.all():
-            gone = SPLITS[int(splits[~known][0])]
-            told = (
-                f"{int((~known).sum()):,} documents of the split {gone}, but none of its shards "
-                "is listed"
-            )
-            self._corpus.findings.damage(name, told)
-        ids, copies, digests = (
-            in_one_piece(kept[one]).to_numpy()[known] for one in ("id", "copies", "digest")
-        )
-        self._expected.add_kept(ids, copies, splits[known], digests)
+        copies = copies_of_rows(kept, self._stages)
+        for gone in [split for split in copies if not self._shards.get(split)]:
+            if number := int((copies.pop(gone) > 0).sum()):
+                told = f"{number:,} documents of the split {gone}, but none of its shards is listed"
+                self._corpus.findings.damage(name, told)
+        ids, digests = (in_one_piece(kept[one]).to_numpy() for one in ("id", "digest"))
+        self._expected.add_kept(ids, copies, digests)
 
     def _hold_others(self, name: str, number: str, figures: Counter[str], won: np.ndarray) -> None:
         """Check the other files of the part. won: uint64 (2, duplicates), ids and their winners."""

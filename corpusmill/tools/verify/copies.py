@@ -24,11 +24,11 @@ def text_numbers(ids: np.ndarray, copies: np.ndarray, digests: np.ndarray) -> np
 class CopySums:
     """For every shard: the number of copies, and the sums of their numbers modulo 2**64."""
 
-    def __init__(self, shards: dict[str, int], seed: int | None) -> None:
-        """Start at zero. shards: number per split. seed: of the shuffle; without it, the shard of a
-        copy is unknown, and sums are per split."""
-        self._apart = seed is not None
-        self._seed = seed or 0
+    def __init__(self, shards: dict[str, int], seeds: dict[str, int] | None) -> None:
+        """Start at zero. shards: number per split. seeds: of the order, by split; without them, the
+        shard of a copy is unknown, and sums are per split."""
+        self._apart = seeds is not None
+        self._seeds = seeds or dict.fromkeys(shards, 0)
         self._shards = shards if self._apart else {split: 1 for split in shards if shards[split]}
         self._first = first_targets(self._shards)
         size = self._first["end"]
@@ -36,11 +36,9 @@ class CopySums:
         self.of_copies = np.zeros(size, np.uint64)
         self.of_texts = np.zeros(size, np.uint64)
 
-    def add_kept(
-        self, ids: np.ndarray, copies: np.ndarray, splits: np.ndarray, digests: np.ndarray
-    ) -> None:
-        """Add kept documents. copies: number per document; splits: index in SPLITS."""
-        row, copy, _, target = emissions(ids, copies, splits, self._shards, self._seed)
+    def add_kept(self, ids: np.ndarray, copies: dict[str, np.ndarray], digests: np.ndarray) -> None:
+        """Add kept documents. copies: number per document, by split."""
+        row, copy, _, target = emissions(ids, copies, self._shards, self._seeds)
         np.add.at(self.count, target, 1)
         np.add.at(self.of_copies, target, copy_numbers(ids[row], copy))
         np.add.at(self.of_texts, target, text_numbers(ids[row], copy, digests[row]))

@@ -10,8 +10,9 @@ from collections import Counter
 from pathlib import Path
 
 from corpusmill.mill.account.accounts import LOSS_SUMS, funnel, imbalances
-from corpusmill.mill.decide.fates import SPLITS
+from corpusmill.mill.decide.fates import SPLITS, in_order
 from corpusmill.run.job_progress import phase
+from corpusmill.run.layout import joined_name
 from corpusmill.tools.verify.accounts import LedgerLook
 from corpusmill.tools.verify.copies import CopySums
 from corpusmill.tools.verify.decoding import Decoder
@@ -32,7 +33,6 @@ from corpusmill.tools.verify.told import (
 )
 
 TOKENIZER = "tokenizer/"
-JOINED = {"train": "train", "validation": "val", "test": "test"}
 
 
 def look_inside(place: Place, listing: Listing, findings: Findings) -> None:
@@ -49,9 +49,13 @@ def look_inside(place: Place, listing: Listing, findings: Findings) -> None:
         )
         findings.unseen(SUMMARY, why, by_design=True)
     shards = shards_of(corpus)
-    counts = {split: sum(1 for one in shards if one.split == split) for split in SPLITS}
-    seed = None if summary is None else summary["configuration"]["shuffle"]["seed"]
-    expected, found = CopySums(counts, seed), CopySums(counts, seed)
+    stages = stages_of(summary)
+    splits = in_order({*(stages or SPLITS[:1]), *SPLITS[1:]})
+    counts = {split: sum(1 for one in shards if one.split == split) for split in splits}
+    seeds = None
+    if summary is not None:
+        seeds = dict.fromkeys(splits, summary["configuration"]["shuffle"]["seed"]) | stages
+    expected, found = CopySums(counts, seeds), CopySums(counts, seeds)
     ledger = LedgerLook(corpus, expected, counts)
     with phase("verifying the ledger", unit="parts") as progress:
         ledger.look(progress)
@@ -72,9 +76,18 @@ def look_inside(place: Place, listing: Listing, findings: Findings) -> None:
         if decoder and summary and (told := summary.get("tokenizer")) is not None:
             facts = decoder.setting._asdict()
             tell(corpus, SUMMARY, told, {name: facts.get(name) for name in told})
-        for split in SPLITS:
-            if (joined := f"tokens/{JOINED[split]}.bin") in listing.files:
+        for split in splits:
+            if (joined := f"tokens/{joined_name(split)}.bin") in listing.files:
                 hold_joined(corpus, joined, [one for one in shards if one.split == split])
+
+
+def stages_of(summary: dict | None) -> dict[str, int]:
+    """Return the stages of a run, each with the seed of its order."""
+    if summary is None:
+        return {}
+    configuration = summary["configuration"]
+    seed = configuration["shuffle"]["seed"]
+    return {one["name"]: one.get("seed", seed) for one in configuration.get("stages", [])}
 
 
 def decoder_of(corpus: Corpus, folder: Path) -> Decoder | None:
@@ -159,14 +172,15 @@ def hold_account(
     for figures in account.values():
         whole.update(figures)
     wanted = ["documents", *(["bytes", "tokens", "tokenization"] if known else [])]
-    found = {name: funnel(figures, fates) for name, figures in account.items()}
+    splits = list(summary["tokens"])
+    found = {name: funnel(figures, fates, splits) for name, figures in account.items()}
     told = summary["sources"]
     tell(
         corpus, SUMMARY,
         {name: {one: figures.get(one) for one in wanted} for name, figures in told.items()},
         {name: {one: figures[one] for one in wanted} for name, figures in found.items()},
     )  # fmt: skip
-    totals = funnel(whole, fates)
+    totals = funnel(whole, fates, splits)
     tell(corpus, SUMMARY, {one: summary.get(one) for one in wanted},
          {one: totals[one] for one in wanted})  # fmt: skip
     if not known:

@@ -6,7 +6,7 @@ import shlex
 from itertools import islice
 from typing import Any, NamedTuple
 
-from corpusmill.mill.decide.fates import SPLITS
+from corpusmill.mill.decide.fates import STAGE_NAME
 from corpusmill.mill.storage.untrusted import is_count, json_of
 from corpusmill.reader.stores import MissingError
 from corpusmill.run.job_progress import Phase
@@ -19,7 +19,7 @@ from corpusmill.tools.verify.locations import Place, whole
 VERSION = 1
 MOST_FOREIGN = 100
 """Maximum number of unlisted files of an export that are named."""
-TOKENS = {f"tokens/{split}" for split in SPLITS}
+TOKENS = re.compile(rf"tokens/{STAGE_NAME}")
 """Folders with the token shards of a corpus."""
 
 
@@ -164,7 +164,7 @@ def hold_tokens(corpus: Listing, export: Export, findings: Findings) -> None:
     shards = {
         file.sha256
         for name, file in corpus.files.items()
-        if name.endswith(".bin") and posixpath.dirname(name) in TOKENS and file.bytes
+        if name.endswith(".bin") and TOKENS.fullmatch(posixpath.dirname(name)) and file.bytes
     }
     if not shards <= {file.sha256 for file in export.listing.files.values()}:
         findings.unseen(

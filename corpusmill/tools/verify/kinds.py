@@ -1,11 +1,12 @@
 """The kinds of files that a run keeps: their folders and the rules that make them."""
 
 import posixpath
+import re
 import shlex
 from collections.abc import Callable
 from typing import NamedTuple
 
-from corpusmill.mill.decide.fates import SPLITS
+from corpusmill.mill.decide.fates import STAGE_NAME
 
 MANIFEST = "manifest.json"
 EXPORTS, EXPORT, BEGUN_EXPORT = "exports", "export.json", ".export-begun.json"
@@ -21,16 +22,15 @@ class Kind(NamedTuple):
     rule: str
 
 
+OF_SHARDS = [
+    Kind("corpus", (".jsonl.zst", ".parquet", ".json"), "gather"),
+    Kind("tokens", (".bin", ".idx", ".json"), "encode"),
+    Kind("placements", (".parquet",), "encode"),
+]
+"""Kinds of files in a folder for each split."""
+
 KINDS = [
-    *(
-        kind
-        for split in SPLITS
-        for kind in (
-            Kind(f"corpus/{split}", (".jsonl.zst", ".parquet", ".json"), "gather"),
-            Kind(f"tokens/{split}", (".bin", ".idx", ".json"), "encode"),
-            Kind(f"placements/{split}", (".parquet",), "encode"),
-        )
-    ),
+    *OF_SHARDS,
     Kind("tokens", (".bin", ".json"), "join"),
     Kind("tokens", (".pkl",), "manifest"),
     Kind("tokenizer", ("",), "tokenizer"),
@@ -65,7 +65,12 @@ def rule_of(name: str) -> str | None:
     folder, base = posixpath.split(name)
     if not base or base.startswith("."):
         return None
-    for kind in KINDS:
+    top, _, split = folder.partition("/")
+    if re.fullmatch(STAGE_NAME, split):
+        for kind in OF_SHARDS:
+            if top == kind.folder and base.endswith(kind.endings):
+                return kind.rule
+    for kind in KINDS[len(OF_SHARDS) :]:
         # A tokenizer may have subfolders.
         inside = folder == kind.folder or (kind.endings == ("",) and f"{folder}/".startswith(
             f"{kind.folder}/"))  # fmt: skip

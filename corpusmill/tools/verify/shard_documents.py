@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from corpusmill.mill.decide.fates import SPLITS
+from corpusmill.mill.decide.fates import STAGE_NAME, in_order
 from corpusmill.mill.read.digests import digest_words, digests_of
 from corpusmill.mill.read.text_column import TextColumn
 from corpusmill.mill.storage.tables import in_one_piece
@@ -327,11 +327,13 @@ def in_one(column: pa.ChunkedArray) -> pa.Array:
 
 def shards_of(corpus: Corpus) -> list[Shard]:
     """Return every shard with a listed file, in order."""
-    found: dict[tuple[int, int], str] = {}
+    found: dict[tuple[str, int], str] = {}
     for name in corpus.listing.files:
-        path = re.fullmatch(r"(corpus|tokens|placements)/(\w+)/(\d{5})(\..+)", name)
-        if path and path[2] in SPLITS:
-            place = SPLITS.index(path[2]), int(path[3])
+        path = re.fullmatch(rf"(corpus|tokens|placements)/({STAGE_NAME})/(\d{{5}})(\..+)", name)
+        if path:
+            place = path[2], int(path[3])
             is_text = path[1] == "corpus" and path[4] != ".json"
             found[place] = path[4] if is_text else found.get(place, ".jsonl.zst")
-    return [Shard(SPLITS[split], n, ending) for (split, n), ending in sorted(found.items())]
+    order = {split: place for place, split in enumerate(in_order({split for split, _ in found}))}
+    shards = [Shard(split, number, ending) for (split, number), ending in found.items()]
+    return sorted(shards, key=lambda shard: (order[shard.split], shard.number))

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from corpusmill.mill.decide.fates import SPLITS
+from corpusmill.mill.account.ledger_columns import copies_in
+from corpusmill.mill.decide.fates import TRAIN
 from corpusmill.mill.storage.regular_files import regular_state
 from corpusmill.tools.why.parquet_rows import Rows
 from corpusmill.tools.why.results import Results
@@ -40,27 +41,36 @@ def copies_of(results: Results, row: dict[str, Any]) -> list[Copy]:
     from corpusmill.mill.shuffle.targets import emissions, first_targets
 
     first = first_targets(results.shards)
-    _, copies, _, targets = emissions(
-        np.array([row["id"]], np.uint64),
-        np.array([row["copies"]], np.uint16),
-        np.array([SPLITS.index(row["split"])], np.uint8),
-        results.shards,
-        results.config.shuffle.seed,
-    )
+    stages = [stage.name for stage in results.config.stages]
+    if row["split"] == TRAIN and stages:
+        by_split = {stage: row.get(copies_in(stage), 0) for stage in stages}
+    else:
+        by_split = {row["split"]: row["copies"]}
     found = []
-    for copy, target in sorted(zip(copies.tolist(), targets.tolist(), strict=True)):
-        shard = target - first[row["split"]]
-        file = placements(results, row["split"], shard)
-        places = file.places_with({"id": row["id"], "copy": copy})
-        if places.size != 1:
-            raise ValueError(
-                f"{results.folder}/placements/{row['split']}/{shard:05d}.parquet has document "
-                f"{row['id']} {places.size:,} times, but the ledger has it once: these are "
-                "results of two runs. Finish the later run: corpusmill run"
-            )
-        (place,) = file.at(places)
-        found.append(Copy(*(place[name] for name in Copy._fields)))
+    for split, number in by_split.items():
+        _, copies, _, targets = emissions(
+            np.array([row["id"]], np.uint64),
+            {split: np.array([number], np.uint16)},
+            results.shards,
+            results.config.seeds,
+        )
+        for copy, target in sorted(zip(copies.tolist(), targets.tolist(), strict=True)):
+            found.append(copy_in(results, row["id"], copy, split, target - first[split]))
     return found
+
+
+def copy_in(results: Results, id: int, copy: int, split: str, shard: int) -> Copy:
+    """Return a copy of a document from the placements of its shard."""
+    file = placements(results, split, shard)
+    places = file.places_with({"id": id, "copy": copy})
+    if places.size != 1:
+        raise ValueError(
+            f"{results.folder}/placements/{split}/{shard:05d}.parquet has document {id} "
+            f"{places.size:,} times, but the ledger has it once: these are results of two runs. "
+            "Finish the later run: corpusmill run"
+        )
+    (place,) = file.at(places)
+    return Copy(*(place[name] for name in Copy._fields))
 
 
 def document_at(results: Results, split: str, shard: int, row: int) -> tuple[int, int]:

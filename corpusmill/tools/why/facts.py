@@ -14,7 +14,7 @@ from corpusmill.mill.decide.fates import (
     KEPT,
     LEFT_OVER,
     MALFORMED,
-    SPLITS,
+    TRAIN,
     fate_of,
 )
 from corpusmill.mill.read.ids import ROW_BITS, ROW_MASK
@@ -22,7 +22,7 @@ from corpusmill.mill.storage.regular_files import open_regular, regular_state
 from corpusmill.mill.storage.untrusted import json_of
 from corpusmill.run.layout import block_parts
 from corpusmill.tools.why.copies_in_shards import Copy, copies_of
-from corpusmill.tools.why.in_mixture import InMixture, in_mixture
+from corpusmill.tools.why.in_mixture import InMixture, in_mixtures
 from corpusmill.tools.why.ledger import Ledger
 from corpusmill.tools.why.parquet_rows import Row, Rows
 from corpusmill.tools.why.results import Results
@@ -137,17 +137,20 @@ class Facts:
         return row_of_table(path, self.id & ROW_MASK).get("preference") if path.exists() else None
 
     @functools.cached_property
-    def in_mixture(self) -> InMixture | None:
-        """Return its cell; None without a mixture, or if the document could not be in train."""
+    def in_mixtures(self) -> list[InMixture]:
+        """Return its cell in train or each stage; [] without a mixture, or if the document could
+        not be in train."""
         results = self.results
-        mixture = results.config.mixture
-        in_train = self.fate == LEFT_OVER or self.row.get("split") == SPLITS[0]
-        if not mixture.is_used or not in_train:
-            return None
+        in_train = self.fate == LEFT_OVER or self.row.get("split") == TRAIN
+        if not in_train:
+            return []
         block = self.part // block_parts(results.parts)
-        candidates = [results.path("candidates/{}.arrow", block)]
-        composition = results.folder / "mixture/cells.json"
-        return in_mixture(mixture.settings(results.config), composition, candidates, self.id)
+        candidates = results.path("candidates/{}.arrow", block)
+        stages = {
+            split: keys.settings(results.config, split)
+            for split, keys in results.config.mixtures.items()
+        }
+        return in_mixtures(stages, results.folder / "mixture", candidates, self.id)
 
     @functools.cached_property
     def generation(self) -> int:

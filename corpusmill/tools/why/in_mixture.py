@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from corpusmill.mill.decide.candidates import columns_of
+from corpusmill.mill.decide.candidates import CandidateTables
 from corpusmill.mill.decide.cells import Grid
+from corpusmill.mill.decide.fates import TRAIN
 from corpusmill.mill.decide.mixture import Mixture
 from corpusmill.mill.storage.regular_files import regular_state
 from corpusmill.mill.storage.untrusted import json_of, whole_file
@@ -16,44 +17,52 @@ from corpusmill.mill.storage.untrusted import json_of, whole_file
 class InMixture(NamedTuple):
     """What a mixture knows of a document."""
 
+    split: str
     mixture: Mixture
-    cell: dict[str, Any]
-    """Its entry in results/mixture/cells.json."""
+    cell: dict[str, Any] | None
+    """Its entry in results/mixture; None if no document of the cell was left for the stage."""
     size: int
     factors: dict[str, tuple[float, float]]
     """Value and factor of each curve, by the name of the value."""
 
 
-def in_mixture(
-    mixture: Mixture, composition: Path, candidates: list[Path], id: int
-) -> InMixture | None:
-    """Return what a mixture knows of a candidate; None if it is none, or if files are gone.
+def in_mixtures(
+    stages: dict[str, Mixture], folder: Path, candidates: Path, id: int
+) -> list[InMixture]:
+    """Return what train or each stage knows of a candidate; [] if it is none, or if files are gone.
 
-    candidates: tables of blocks, of which one has the document.
+    folder: has the cells of each stage. candidates: the table of the document's block.
     """
-    if not composition.exists():
-        return None
-    told = json_of(whole_file(composition), composition)
+    paths = {split: folder / f"{split}.json" for split in stages}
+    if not all(path.exists() for path in paths.values()):
+        return []
+    told = {split: json_of(whole_file(path), path) for split, path in paths.items()}
+    for batch in batches_of(candidates):
+        ids = batch.column("id").to_numpy()
+        place = int(np.searchsorted(ids, id))
+        if place < ids.size and int(ids[place]) == id:
+            row = batch.slice(place, 1)
+            return [of_stage(split, one, told[split], row) for split, one in stages.items()]
+    return []
+
+
+def of_stage(split: str, mixture: Mixture, told: Any, row: pa.RecordBatch) -> InMixture:
+    """told: the cells of the stage. row: the candidate."""
     quantiles = {name: [*map(float.fromhex, one)] for name, one in told["quantiles"].items()}
-    grid = Grid(mixture, told["labels"], quantiles)
-    for path in candidates:
-        for batch in batches_of(path):
-            ids = batch.column("id").to_numpy()
-            place = int(np.searchsorted(ids, id))
-            if place == ids.size or int(ids[place]) != id:
-                continue
-            columns = columns_of(batch.slice(place, 1), mixture, told["labels"])
-            names = list(grid.names(int(grid.numbers(columns)[0])))
-            cell = next(one for one in told["cells"] if one["cell"] == names)
-            factors = {
-                factor.column: (
-                    float(columns[factor.column][0]),
-                    float(grid.times(factor, columns[factor.column])[0]),
-                )
-                for factor in mixture.factors
-            }
-            return InMixture(mixture, cell, int(columns["size"][0]), factors)
-    return None
+    labels = {name: told["labels"][name] for name in mixture.labels}
+    grid = Grid(mixture, labels, quantiles)
+    tables = CandidateTables([], list(mixture.weights), labels, mixture.numbers)
+    columns = tables.columns_of(row)
+    names = list(grid.names(int(grid.numbers(columns)[0])))
+    factors = {
+        factor.column: (
+            float(columns[factor.column][0]),
+            float(grid.times(factor, columns[factor.column])[0]),
+        )
+        for factor in mixture.factors
+    }
+    cell = next((one for one in told["cells"] if one["cell"] == names), None)
+    return InMixture(split, mixture, cell, int(columns["size"][0]), factors)
 
 
 def batches_of(path: Path) -> list[pa.RecordBatch]:
@@ -65,29 +74,27 @@ def batches_of(path: Path) -> list[pa.RecordBatch]:
         return [file.get_batch(number) for number in range(file.num_record_batches)]
 
 
-def in_words(found: InMixture, copies: int) -> str:
-    """Say why a document has its number of copies."""
-    cell, mixture = found.cell, found.mixture
+def in_words(found: InMixture, copies: int, used: list[str]) -> str:
+    """Say why a document has its number of copies. used: excluded stages that use it."""
+    cell, mixture, unit = found.cell, found.mixture, found.mixture.unit
+    where = "" if found.split == TRAIN else f"Stage {found.split}: "
+    if cell is None or used:
+        by_others = " and ".join(used) or "an earlier stage"
+        return f"{where}It is used by {by_others}, whose documents are excluded."
     by = ", ".join(axis.name for axis in mixture.axes)
-    said = [f"It is in the cell {':'.join(cell['cell'])} (by {by})"]
-    unit = mixture.unit
-    if cell["wanted"] is not None:
-        said.append(
-            f"which has a share of {cell['share']:.4g}: {cell['wanted']:,.0f} of "
-            f"{mixture.budget:,} {unit}. "
-        )
-        said[-1] += (
-            f"The {cell['documents']:,} documents of the cell have {cell['size']:,} {unit}, so "
-            f"they are used {cell['reached'] / max(cell['size'], 1):.2f} times on average."
-        )
+    told = f"{where}It is in the cell {':'.join(cell['cell'])} (by {by})"
+    if cell["wanted"] is None:
+        told += "."
     else:
-        said[-1] += "."
-    told = ", ".join(said)
-    weight = "" if not found.factors else " Its factors: "
-    weight += ", ".join(
-        f"{times:g} for {name} {value:g}" for name, (value, times) in found.factors.items()
-    )
-    weight += "." if found.factors else ""
+        told += (
+            f", which has a share of {cell['share']:.4g}: {cell['wanted']:,.0f} of "
+            f"{mixture.budget:,} {unit}. The {cell['documents']:,} documents of the cell have "
+            f"{cell['size']:,} {unit}, so they are used "
+            f"{cell['reached'] / max(cell['size'], 1):.2f} times on average."
+        )
+    if found.factors:
+        each = (f"{times:g} for {name} {value:g}" for name, (value, times) in found.factors.items())
+        told += f" Its factors: {', '.join(each)}."
     number = {0: "no copy", 1: "one copy"}.get(copies, f"{copies} copies")
-    own = f"{found.size:,} {unit} and gets " if unit != "documents" else ""
-    return f"{told}{weight} This document has {own}{number} (at most {mixture.most})."
+    own = f"has {found.size:,} {unit} and " if unit != "documents" else ""
+    return f"{told} This document {own}gets {number} (at most {mixture.most})."

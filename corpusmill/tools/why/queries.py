@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from corpusmill.messages.near_names import near_names
+from corpusmill.mill.decide.fates import STAGE_NAME
+from corpusmill.run.layout import joined_name
 from corpusmill.run.typed import as_given
 from corpusmill.tools.why.copies_in_shards import (
     document_at,
@@ -17,10 +19,9 @@ from corpusmill.tools.why.ledger import Ledger
 from corpusmill.tools.why.results import Results
 from corpusmill.tools.why.texts import digest_of
 
-SPLITS_OF_JOINED = {"train": "train", "val": "validation", "test": "test"}
-SHARD_LINE = re.compile(r"corpus/(train|validation|test)/(\d{5})\.(?:jsonl\.zst|parquet)")
-TOKEN = re.compile(r"tokens/(train|validation|test)/(\d{5})\.bin")
-JOINED_TOKEN = re.compile(r"tokens/(train|val|test)\.bin")
+SHARD_LINE = re.compile(rf"corpus/({STAGE_NAME})/(\d{{5}})\.(?:jsonl\.zst|parquet)")
+TOKEN = re.compile(rf"tokens/({STAGE_NAME})/(\d{{5}})\.bin")
+JOINED_TOKEN = re.compile(rf"tokens/({STAGE_NAME})\.bin")
 
 
 class Token(NamedTuple):
@@ -59,7 +60,8 @@ def found_by(results: Results, ledger: Ledger, query: str) -> Found:
         if shard := TOKEN.fullmatch(inside):
             return by_token(results, ledger, (shard[1], int(shard[2])), int(number))
         if joined := JOINED_TOKEN.fullmatch(inside):
-            split = SPLITS_OF_JOINED[joined[1]]
+            names = {joined_name(split): split for split in results.shards}
+            split = names.get(joined[1], joined[1])
             shard_number, position = shard_of_joined(results, split, int(number))
             return by_token(results, ledger, (split, shard_number), position)
     return by_place(results, ledger, path, int(number))

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from corpusmill.mill.decide.fates import SPLITS
 from corpusmill.mill.storage.untrusted import load_plain_json, whole_file
 from corpusmill.run.config import Config
 from corpusmill.run.config_files import laid_over
@@ -95,7 +94,7 @@ class Results:
     def shards(self) -> dict[str, int]:
         """Return the number of shards of each split."""
         found = {}
-        for split in SPLITS:
+        for split in self.config.written_splits:
             count = 0
             while (self.folder / f"placements/{split}/{count:05d}.parquet").exists():
                 count += 1

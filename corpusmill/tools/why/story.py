@@ -6,13 +6,14 @@ from typing import Any, NamedTuple
 
 from corpusmill.messages.plain_text import shown
 from corpusmill.messages.sentences import sentence
+from corpusmill.mill.account.ledger_columns import copies_in
 from corpusmill.mill.decide.fates import (
     CONTAMINATED,
     DUPLICATE,
     KEPT,
     LEFT_OVER,
     NOT_SAMPLED,
-    SPLITS,
+    TRAIN,
     fate_of,
 )
 from corpusmill.tools.why.comparison import fitted, side_by_side
@@ -228,16 +229,22 @@ def assigned(facts: Facts) -> Step:
         )
     split = facts.row["split"]
     share = "" if split == "train" else f" (splits.{split} {getattr(config.splits, split)})"
-    if config.mixture.is_used and split == SPLITS[0]:
+    if config.mixtures and split == TRAIN:
         return Step("assign", f"Drawn for {split}.")
     copies = counted(facts.row["copies"], "copy", "copies")
     return Step("assign", f"Drawn for {split}{share}; {copies}, as its source has weight {weight}.")
 
 
 def mixed(facts: Facts) -> Step | None:
-    found = facts.in_mixture
-    if found is not None:
-        return Step("mix", in_words(found, facts.row.get("copies", 0)))
+    exclude = {stage.name: stage.exclude or [] for stage in facts.results.config.stages}
+    told = []
+    for found in facts.in_mixtures:
+        copies = facts.row.get(copies_in(found.split) if exclude else "copies", 0)
+        others = exclude.get(found.split, [])
+        used = [one for one in others if facts.row.get(copies_in(one))]
+        told.append(in_words(found, copies, used))
+    if told:
+        return Step("mix", " ".join(told))
     if facts.fate == LEFT_OVER:
         return Step("mix", "The mixture gave it no copy; the files of the mixture were removed.")
     return None

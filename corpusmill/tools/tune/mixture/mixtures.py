@@ -7,91 +7,108 @@ from typing import Any
 import pyarrow as pa
 
 from corpusmill.mill.account.mixture_account import Account, account_of_composition
-from corpusmill.mill.decide.candidates import CandidateTables
-from corpusmill.mill.decide.composition import Tally, compose, copies_of_part
-from corpusmill.mill.decide.mixture import NONE, Mixture
+from corpusmill.mill.decide.candidates import CandidateTables, names_of_blocks
+from corpusmill.mill.decide.composition import Tally, compose_stages
+from corpusmill.mill.decide.mixture import Stage, label_column, labels_of, numbers_of
 from corpusmill.mill.storage.regular_files import regular_state
 from corpusmill.mill.storage.untrusted import load_plain_json
 from corpusmill.run.config import Config
 from corpusmill.run.config_files import read_config_file
+from corpusmill.run.mixture_config import stage_faults
 from corpusmill.run.workflow_files import workflow_home
 from corpusmill.tools.why.results import Results
 
 MOST_TABLES = 100_000
 
 
-def mixture_of(results: Path) -> Account:
-    """Return the account of a finished run's mixture; raise ValueError if it used none."""
+def mixtures_of(results: Path) -> dict[str, Account]:
+    """Return the accounts of a finished run's mixtures, by split; raise ValueError if it used
+    none."""
     Results(results)  # refuses an unfinished run
-    account = load_plain_json(results / "summary.json").get("mixture")
-    if not isinstance(account, dict):
+    accounts = load_plain_json(results / "summary.json").get("mixture")
+    if not isinstance(accounts, dict):
         raise ValueError(
             f"{results}: this run used no mixture. Set mixture.budget or mixture.copies, and run "
             "again."
         )
-    return account
+    return accounts
 
 
-def tried(results: Path, configs: Sequence[Path]) -> Account:
-    """Return the account that the mixture in config files would have with a run's candidates."""
+def tried(results: Path, configs: Sequence[Path]) -> dict[str, Account]:
+    """Return the accounts that the mixtures in config files would have with a run's candidates."""
     config = with_mixture_of(Results(results).config, configs)
-    mixture = config.mixture.settings(config)
-    tables = tables_of(results, mixture)
-    composed = compose(tables)
-    tally = Tally(len(composed.supplies))
-    for columns in tables.pieces():
-        copies, cells = copies_of_part(composed, mixture, columns)
-        tally.add(cells, columns["size"], copies)
-    return account_of_composition(composed.told(tables), [tally.counts()])
+    stages = stages_of(config)
+    tables = tables_of(results, stages)
+    found = compose_stages(tables, stages)
+    accounts = {}
+    for stage in found:
+        tally = Tally(len(stage.composition.supplies))
+        for columns in tables.pieces():
+            copies, cells = stage.copies(columns)
+            tally.add(cells, columns["size"], copies)
+        told = stage.composition.told()
+        accounts[stage.split] = account_of_composition(told, [tally.counts()])
+    return accounts
+
+
+def stages_of(config: Config) -> list[Stage]:
+    own = {stage.name: stage.exclude for stage in config.stages}
+    return [
+        Stage(split, list(own.get(split) or []), keys.settings(config, split, config.seeds[split]))
+        for split, keys in config.mixtures.items()
+    ]
 
 
 def with_mixture_of(config: Config, files: Sequence[Path]) -> Config:
-    """Return a run's configuration with the section `mixture` of config files over the defaults."""
+    """Return a run's configuration with the sections `mixture` and `stages` of config files over
+    the defaults."""
     shipped = read_config_file(workflow_home() / "config.yaml").value
-    given = dict(config.given) | {"mixture": shipped["mixture"]}
+    given = dict(config.given) | {name: shipped[name] for name in ("mixture", "stages")}
     for file in files:
         found = read_config_file(file)
         if found.repeated_keys:
             raise ValueError("\n".join(found.repeated_keys))
         value = found.value if isinstance(found.value, dict) else {}
-        if "mixture" not in value:
-            raise ValueError(f"{file}: expected the section mixture, found none. Add it.")
-        given["mixture"] = given["mixture"] | value["mixture"]
+        if not {"mixture", "stages"} & set(value):
+            raise ValueError(f"{file}: expected the section mixture or stages. Add one.")
+        given["mixture"] = given["mixture"] | value.get("mixture", {})
+        given["stages"] = value.get("stages", given["stages"])
     read = Config.read(given)
-    if faults := list(read.mixture.faults(read)):
-        raise ValueError("\n".join(faults))
+    faults = stage_faults(read) if read.stages else read.mixture.faults(read)
+    if told := list(faults):
+        raise ValueError("\n".join(told))
     return read
 
 
-def tables_of(results: Path, mixture: Mixture) -> CandidateTables:
-    """Return a run's candidates; raise ValueError if they do not have what the mixture needs."""
+def tables_of(results: Path, stages: list[Stage]) -> CandidateTables:
+    """Return a run's candidates; raise ValueError if they do not have what mixtures need."""
     counts = sorted((results / "candidates").glob("[0-9]*.json"))[:MOST_TABLES]
-    if not counts:
+    reports = sorted((results / "mixture").glob("*.json"))
+    if not counts or not reports:
         raise ValueError(
             f"{results}/candidates: found no tables. A run with a mixture makes them. If they were "
             "removed, run again: corpusmill run"
         )
-    ran = load_plain_json(results / "mixture/cells.json")["unit"]
-    if mixture.unit != ran:
-        told = f"this run counted {ran}, not {mixture.unit}"
+    ran = load_plain_json(reports[0])["unit"]
+    if stages and stages[0].mixture.unit != ran:
+        told = f"this run counted {ran}, not {stages[0].mixture.unit}"
         raise ValueError(f"mixture.budget: {told}. Give the budget in {ran}.")
-    blocks = [load_plain_json(file) for file in counts]
     tables = [file.with_suffix(".arrow") for file in counts]
     regular_state(tables[0])
     with pa.memory_map(str(tables[0])) as source:
         there = pa.ipc.open_file(source).schema.names
-    for name in (*mixture.labels, *mixture.numbers):
+    labels, numbers = labels_of(stages), numbers_of(stages)
+    for name in (*map(label_column, labels), *numbers):
         if name not in there:
+            value = name.removeprefix("label:").removeprefix("member:")
             raise ValueError(
-                f"mixture: the run did not collect {name.removeprefix('member:')}. Use it in the "
-                "mixture of the run, and run again; only the steps from weigh on run."
+                f"mixture: the run did not collect {value}. Use it in the mixture of the run, and "
+                "run again; only the steps from weigh on run."
             )
-    labels = {
-        name: sorted({one for block in blocks for one in block["labels"].get(name, [])} - {NONE})
-        for name in mixture.labels
-    }
-    return CandidateTables(tables, mixture, labels)
+    names = names_of_blocks([load_plain_json(file) for file in counts], labels)
+    sources = list(stages[0].mixture.weights) if stages else []
+    return CandidateTables(tables, sources, names, numbers)
 
 
-def as_json(account: Account) -> dict[str, Any]:
-    return {"corpusmill.mixture": 1, **account}
+def as_json(accounts: dict[str, Account]) -> dict[str, Any]:
+    return {"corpusmill.mixture": 1, "splits": accounts}

@@ -1,13 +1,20 @@
 """The mixture as an HTML page."""
 
+from typing import Any
+
 from corpusmill.mill.account.mixture_account import Account, copies_in
 from corpusmill.mill.report.pages import page
 
 MOST_ROWS = 1000
 
 
-def mixture_page(account: Account) -> str:
-    """Return the page; the cells with most of train come first."""
+def mixture_page(accounts: dict[str, Account]) -> str:
+    """Return the page of train or all stages."""
+    return page("mixture.html", stages=[facts_of(*one) for one in accounts.items()])
+
+
+def facts_of(split: str, account: Account) -> dict[str, Any]:
+    """Return what the page shows of a split; the cells with most of it come first."""
     cells = sorted(account["cells"], key=lambda cell: -cell["reached"])
     total = sum(cell["reached"] for cell in cells) or 1
     most_copies = max((int(n) for cell in cells for n in cell["documents_by_copies"]), default=0)
@@ -28,7 +35,7 @@ def mixture_page(account: Account) -> str:
         }
         for cell in cells[:MOST_ROWS]
     ]
-    return page(
-        "mixture.html", account=account, rows=rows, total=total, most_copies=most_copies,
-        left_out=len(cells) - len(rows),
-    )  # fmt: skip
+    return {
+        "split": split, "account": account, "rows": rows, "total": total,
+        "most_copies": most_copies, "left_out": len(cells) - len(rows),
+    }  # fmt: skip
