@@ -114,7 +114,28 @@ def settings(random: random.Random) -> dict:
         },
         "tokenizer": tokenizer(random),
         "mixture": {},
+        "stages": [],
     }
+
+
+def stages(random: random.Random, config: dict) -> list[dict]:
+    """Stages over a mixture, sometimes."""
+    if not config["mixture"].get("budget") or random.random() < 0.6:
+        return []
+    ((unit, size),) = config["mixture"]["budget"].items()
+    found: list[dict] = []
+    for name in random.sample(["stable", "decay", "a_1"], random.choice([1, 2, 3])):
+        stage: dict = {"name": name}
+        if random.random() < 0.7:
+            stage["budget"] = {unit: max(1, size // random.choice([1, 3, 7]))}
+        if random.random() < 0.3:
+            stage |= {"shares": "proportional", "by": ["source"]}
+        if random.random() < 0.3:
+            stage["seed"] = random.choice([0, 7])
+        if found and random.random() < 0.6:
+            stage["exclude"] = [one["name"] for one in found if random.random() < 0.7]
+        found.append(stage)
+    return found
 
 
 def mixture(random: random.Random, config: dict) -> dict:
@@ -207,7 +228,7 @@ def reached(config: dict) -> dict[str, object]:
     """Key of the schema -> its value in a whole configuration, sources as a list of values."""
     flat = {}
     for section, values in config.items():
-        if section == "sources":
+        if section in ("sources", "stages"):
             continue
         if section == "filters":
             flat["filters"] = " ".join(one["name"] for one in values) or "none"
@@ -216,6 +237,7 @@ def reached(config: dict) -> dict[str, object]:
         for key, value in values.items():
             for deeper, inner in value.items() if isinstance(value, dict) else [(None, value)]:
                 flat[f"{section}.{key}" + (f".{deeper}" if deeper else "")] = inner
+    flat["stages"] = len(config["stages"])
     flat["mixture.by"] = [
         next(iter({**one})) if isinstance(one, dict) else one for one in config["mixture"]["by"]
     ]

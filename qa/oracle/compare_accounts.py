@@ -13,7 +13,7 @@ from qa.oracle.compare_parts import cut_counts
 from qa.oracle.compare_steps import resolved_row
 from qa.oracle.document import Document, Outcome, Part
 from qa.oracle.finding import columns_differ, read_json, read_parquet, rows_differ, tree_differ
-from qa.oracle.plan import SPLITS
+from qa.oracle.plan import splits_in_order
 
 COLUMNS = {
     "id": "uint64", "source": "string", "file": "string", "line": "uint64", "fate": "string",
@@ -42,7 +42,8 @@ def compare_accounts(results: Path, outcome: Outcome) -> Iterator[str]:
 def columns_of(config: dict) -> dict[str, str]:
     """The columns of the ledger; chars is a value of the filter too_short."""
     filters = {entry["name"] for entry in config["filters"]}
-    return {key: COLUMNS[key] for key in COLUMNS if key != "chars" or "too_short" in filters}
+    found = {key: COLUMNS[key] for key in COLUMNS if key != "chars" or "too_short" in filters}
+    return found | {f"{stage['name']}_copies": "uint16" for stage in config["stages"]}
 
 
 def first_bytes(text: str) -> int:
@@ -76,6 +77,12 @@ def ledger_row(document: Document, columns: dict) -> dict:
         row["held_out_by"] = document.held_out_by
     if document.fate == "kept":
         row |= {"split": document.split, "copies": document.copies}
+        of_stages = document.copies_in or {}
+        row |= {
+            name: of_stages.get(name.removesuffix("_copies"), 0)
+            for name in columns
+            if name.endswith("_copies")
+        }
     return dict.fromkeys(columns) | row
 
 
@@ -103,15 +110,18 @@ def ledger_figures(part: Part, outcome: Outcome) -> dict[str, dict[str, int]]:
         figures.update({"documents": 1, "text_bytes": len(document.before.encode())})
         figures.update({document.fate: 1, f"{document.fate}_bytes": document.text_bytes})
         if document.fate == "kept":
-            figures.update({"copies": document.copies, f"{document.split}_copies": document.copies})
+            figures["copies"] += document.copies
+            for split, copies in outcome.copies_of(document).items():
+                figures[f"{split}_copies"] += copies
         if document.cuts:
             cut = cut_counts([document])
             figures.update({"cut_spans": cut["spans"], "cut_bytes": cut["bytes"]})
     return {source: dict(figures) for source, figures in found.items()}
 
 
-def account(documents: list[Document], malformed: int, tokens, cuts: bool) -> dict:
+def account(documents: list[Document], malformed: int, outcome: Outcome, cuts: bool) -> dict:
     """`documents`, `bytes`, `tokens`, `tokenization` of the summary, for these documents."""
+    tokens = outcome.tokens
     kept = [document for document in documents if document.fate == "kept"]
     dropped = Counter(document.fate for document in documents if document.fate != "kept")
     dropped_bytes: Counter = Counter()
@@ -120,7 +130,8 @@ def account(documents: list[Document], malformed: int, tokens, cuts: bool) -> di
             dropped_bytes[document.fate] += document.text_bytes
     ids: Counter = Counter()
     for document in kept:
-        ids[document.split] += document.copies * (len(tokens.ids(document.text)) + 1)
+        for split, copies in outcome.copies_of(document).items():
+            ids[split] += copies * (len(tokens.ids(document.text)) + 1)
     bytes_ = {
         "in": sum(len(document.before.encode()) for document in documents),
         "kept": sum(document.text_bytes for document in kept),
@@ -138,7 +149,7 @@ def account(documents: list[Document], malformed: int, tokens, cuts: bool) -> di
             "written": written,
         },
         "bytes": bytes_,
-        "tokens": {split: ids[split] for split in SPLITS},
+        "tokens": {split: ids[split] for split in splits_in_order(outcome.config)},
         "tokenization": tokenization(kept, tokens, sum(ids.values()) - written),
     }
 
@@ -178,7 +189,7 @@ def compare_summary(results: Path, outcome: Outcome) -> Iterator[str]:
     cuts = outcome.config["spans"]["unit"] != "none"
     accounts = {
         source: account(
-            [d for d in documents if d.source == source], malformed[source], outcome.tokens, cuts
+            [d for d in documents if d.source == source], malformed[source], outcome, cuts
         )
         for source in outcome.sources()
     }
@@ -188,7 +199,7 @@ def compare_summary(results: Path, outcome: Outcome) -> Iterator[str]:
     config = json.loads(json.dumps(config))
     expected = {
         "corpusmill.summary": 1,
-        **account(documents, malformed.total(), outcome.tokens, cuts),
+        **account(documents, malformed.total(), outcome, cuts),
         "sources": accounts,
         "balanced": True,
         "duplicates": dict(Counter(d.stage for d in documents if d.fate == "duplicate")),
@@ -217,14 +228,15 @@ def compare_summary(results: Path, outcome: Outcome) -> Iterator[str]:
 
 def compare_mixture(told: dict | None, outcome: Outcome) -> Iterator[str]:
     """The cells of the summary."""
-    cells = told["train"]["cells"] if told else []
-    got = [
-        {"cell": tuple(one["cell"])}
-        | {name: one[name] for name in ("documents", "size", "reached", "documents_by_copies")}
-        for one in cells
-    ]
-    expected = [{"cell": cell} | told for cell, told in (outcome.mixture or {}).items()]
-    yield from rows_differ("results/summary.json: mixture", got, expected)
+    names = ("documents", "size", "reached", "documents_by_copies")
+    for stage in {**(told or {}), **(outcome.mixture or {})}:
+        got = [
+            {"cell": tuple(one["cell"])} | {name: one[name] for name in names}
+            for one in (told or {}).get(stage, {"cells": []})["cells"]
+        ]
+        cells = (outcome.mixture or {}).get(stage, {})
+        expected = [{"cell": cell} | figures for cell, figures in cells.items()]
+        yield from rows_differ(f"results/summary.json: mixture of {stage}", got, expected)
 
 
 def unbalanced(name: str, figures: dict) -> Iterator[str]:

@@ -23,7 +23,7 @@ from qa.oracle.finding import (
     tree_differ,
 )
 from qa.oracle.parquet_values import json_value
-from qa.oracle.plan import SPLITS
+from qa.oracle.plan import splits_in_order
 from qa.oracle.reading import zstd_frame
 
 OURS = {
@@ -37,7 +37,11 @@ PLACEMENT_COLUMNS = {
     "row": "uint32", "token_start": "uint64", "token_end": "uint64",
 }  # fmt: skip
 MOST_ROWS = 4_096
-JOINED = {"train": "train", "validation": "val", "test": "test"}
+
+
+def joined(split: str) -> str:
+    """The name of its joined file."""
+    return "val" if split == "validation" else split
 
 
 def compare_shards(results: Path, outcome: Outcome) -> Iterator[str]:
@@ -67,9 +71,9 @@ def compare_names(results: Path, outcome: Outcome) -> Iterator[str]:
         expected = {f"{number}.{kind}" for number in numbers for kind in kinds}
         if folder == "tokens":
             expected.add("meta.pkl")
-            for split in SPLITS:
+            for split in splits_in_order(outcome.config):
                 if outcome.config["output"]["join"] and outcome.shard_counts[split]:
-                    expected |= {f"{JOINED[split]}.bin", f"{JOINED[split]}.json"}
+                    expected |= {f"{joined(split)}.bin", f"{joined(split)}.json"}
         paths = (results / folder).rglob("*")
         got = {
             str(path.relative_to(results / folder))
@@ -202,15 +206,17 @@ def compare_joined(results: Path, outcome: Outcome) -> Iterator[str]:
         numbers = range(count)
         ids = [shards.shard_ids(outcome.shards[split, k], outcome.tokens) for k in numbers]
         wanted = b"".join(shards.token_file(shard, outcome.tokens.dtype) for shard in ids)
-        path = results / f"tokens/{JOINED[split]}.bin"
+        path = results / f"tokens/{joined(split)}.bin"
         if path.exists() and path.read_bytes() != wanted:
             yield f"results/tokens/{path.name}: not its shards one behind the other"
         facts = read_json(path.with_suffix(".json"))
-        yield from file_facts_differ(f"results/tokens/{JOINED[split]}.json", facts, path)
+        yield from file_facts_differ(f"results/tokens/{joined(split)}.json", facts, path)
 
 
 def split_tokens(outcome: Outcome) -> dict[str, int]:
-    found = dict.fromkeys((s for s in SPLITS if outcome.shard_counts[s]), 0)
+    found = dict.fromkeys(
+        (s for s in splits_in_order(outcome.config) if outcome.shard_counts[s]), 0
+    )
     for (split, _), rows in outcome.shards.items():
         found[split] += sum(map(len, shards.shard_ids(rows, outcome.tokens)))
     return found
@@ -286,7 +292,7 @@ def manifest_files(results: Path, outcome: Outcome) -> list[dict]:
         found.append({"path": f"tokens/{name}.idx"})
     for split, count in outcome.shard_counts.items():
         if outcome.config["output"]["join"] and count:
-            found.append({"path": f"tokens/{JOINED[split]}.bin"})
+            found.append({"path": f"tokens/{joined(split)}.bin"})
     files = [path for path in (results / "tokenizer").rglob("*") if path.is_file()]
     found += [
         {"path": str(path.relative_to(results))} for path in files if not path.name.startswith(".")

@@ -18,7 +18,7 @@ from qa.oracle.finding import (
     some_members,
     tree_differ,
 )
-from qa.oracle.plan import SPLITS
+from qa.oracle.plan import splits_in_order
 from qa.oracle.sketches import bands_and_rows, bands_of, has_shingle
 from qa.oracle.spans import spans_of
 
@@ -143,7 +143,8 @@ def compare_repeats(results: Path, outcome: Outcome) -> Iterator[str]:
 def compare_scatter(results: Path, name: str, part: Part, outcome: Outcome) -> Iterator[str]:
     data = (results / f"scatter/{name}.arrows").read_bytes()
     starts = np.load(results / f"scatter/{name}.npy").tolist()
-    targets = [(split, k) for split in SPLITS for k in range(outcome.shard_counts[split])]
+    splits = splits_in_order(outcome.config)
+    targets = [(split, k) for split in splits for k in range(outcome.shard_counts[split])]
     ours = {document.id for document in part.documents}
     for target, (split, shard) in enumerate(targets):
         streams = [data[window[target] : window[target + 1]] for window in starts]

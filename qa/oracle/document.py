@@ -41,6 +41,7 @@ class Document:
     stage: str | None = None
     split: str = "train"
     copies: int = 0
+    copies_in: dict[str, int] | None = None  # by stage, of a candidate of a mixture
     assigned_copies: int = 0  # in the table of `assign`
     fate: str = "kept"
     assigned: str = "kept"  # the fate in the table of `assign`
@@ -79,7 +80,13 @@ class Outcome:
     )
     tokens: Tokens | None = None
     mixture: dict | None = None
-    """Cell -> documents, size, reached size, documents by copies."""
+    """Stage or train -> cell -> documents, size, reached size, documents by copies."""
+
+    def copies_of(self, document: Document) -> dict[str, int]:
+        """Copies of a document by the split or stage whose shards have them."""
+        if document.copies_in is not None and document.split == "train":
+            return document.copies_in
+        return {document.split: document.copies}
 
     def documents(self) -> Iterator[Document]:
         for part in self.parts:

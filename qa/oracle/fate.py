@@ -41,9 +41,11 @@ def copies_of(id_: int, split: str, weight: float, seed: int) -> int:
     return copies if split == "train" else min(1, copies)
 
 
-def place_of_copy(id_: int, copy: int, copies: int, shards: int, seed: int) -> tuple[int, int]:
+def place_of_copy(
+    id_: int, copy: int, copies: int, shards: int, seed: int, purpose: str = "order"
+) -> tuple[int, int]:
     """(shard, key) of one copy of a document."""
-    key = (keyed_hash(seed, "order", id_) + copy * ((WRAP - 1) // copies)) % WRAP
+    key = (keyed_hash(seed, purpose, id_) + copy * ((WRAP - 1) // copies)) % WRAP
     return key * shards // WRAP, key
 
 
@@ -51,7 +53,8 @@ def decide(documents: list[Document], config: dict) -> None:
     """Split, copies and fate of every document; contamination is not known yet."""
     weights = {source["name"]: source.get("weight", 1) for source in config["sources"]}
     seed = config["shuffle"]["seed"]
-    mixes = config["mixture"]["budget"] is not None or config["mixture"]["copies"]
+    mixture = config["mixture"]
+    mixes = config["stages"] or mixture["budget"] is not None or mixture["copies"]
     for document in documents:
         document.split = split_of(document.id, config)
         weight = weights[document.source]

@@ -35,7 +35,7 @@ def expected(
         if not outcome.refused:
             step(outcome)
     if not outcome.refused:
-        if mixture.is_used(config) and mixture.unit_of(config) == "tokens":
+        if mixture.counts_tokens(config):
             outcome.tokens = Tokens(tokenizer, config)
         mixture.mix(outcome)
     if not outcome.refused:
@@ -209,16 +209,19 @@ def decide(outcome: Outcome) -> None:
 
 def shuffle(outcome: Outcome) -> None:
     """Every copy of every kept document to its shard, in order of (key, id)."""
-    seed = outcome.config["shuffle"]["seed"]
+    seeds = {one["name"]: one.get("seed") for one in outcome.config["stages"]}
     for split, count in outcome.shard_counts.items():
         for shard in range(count):
             outcome.shards[split, shard] = []
     for document in outcome.documents():
         if document.fate != "kept":
             continue
-        count = outcome.shard_counts[document.split]
-        for copy in range(document.copies):
-            shard, key = fate.place_of_copy(document.id, copy, document.copies, count, seed)
-            outcome.shards[document.split, shard].append((key, document.id, copy, document))
+        for split, copies in outcome.copies_of(document).items():
+            count, seed = outcome.shard_counts[split], seeds.get(split)
+            seed = outcome.config["shuffle"]["seed"] if seed is None else seed
+            purpose = f"order {split}" if split in seeds else "order"
+            for copy in range(copies):
+                shard, key = fate.place_of_copy(document.id, copy, copies, count, seed, purpose)
+                outcome.shards[split, shard].append((key, document.id, copy, document))
     for rows in outcome.shards.values():
         rows.sort(key=lambda row: row[:2])

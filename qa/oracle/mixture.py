@@ -14,16 +14,24 @@ NONE = "none"
 Name = tuple[str, ...]
 
 
-def is_used(config: dict) -> bool:
-    return config["mixture"]["budget"] is not None or bool(config["mixture"]["copies"])
+def stages_of(config: dict) -> list[dict]:
+    """The stages, or train as the only one; none without a mixture."""
+    if config["stages"]:
+        return config["stages"]
+    mixture = config["mixture"]
+    return [{"name": "train"}] if mixture["budget"] is not None or mixture["copies"] else []
 
 
-def unit_of(config: dict) -> str:
-    return next(iter(config["mixture"]["budget"] or {"bytes": None}))
+def unit_of(settings: dict) -> str:
+    return next(iter(settings["budget"] or {"bytes": None}))
 
 
-def budget_of(config: dict) -> int | None:
-    budget = config["mixture"]["budget"]
+def counts_tokens(config: dict) -> bool:
+    return any(unit_of(config["mixture"] | one) == "tokens" for one in stages_of(config))
+
+
+def budget_of(settings: dict) -> int | None:
+    budget = settings["budget"]
     return None if budget is None else next(iter(budget.values()))
 
 
@@ -55,26 +63,26 @@ def member_name(name: str, document: Document) -> str:
 class Mixer:
     """A mixture over the documents of a run."""
 
-    def __init__(self, outcome: Outcome) -> None:
+    def __init__(self, outcome: Outcome, stage: dict, left: list[Document]) -> None:
+        """stage: its keys; those of train have the name train. left: the candidates."""
         self.outcome, self.config = outcome, outcome.config
-        self.settings = outcome.config["mixture"]
+        own = {name: value for name, value in stage.items() if name in outcome.config["mixture"]}
+        self.settings = outcome.config["mixture"] | own
+        name = stage["name"]
+        purpose = "sample" if name == "train" else f"sample {name}"
         weights = {one["name"]: one.get("weight", 1) for one in self.config["sources"]}
         self.weights = {name: weights[name] for name in outcome.sources()}
-        self.candidates = [
-            document
-            for document in outcome.documents()
-            if document.split == "train" and document.fate == "kept"
-        ]
+        self.candidates = left
         self.dropped_for = Counter(d.winner for d in outcome.documents() if d.winner is not None)
-        seed = self.config["shuffle"]["seed"]
-        self.draw = {d.id: Fraction(fraction(keyed_hash(seed, "sample", d.id)))
+        seed = stage.get("seed", self.config["shuffle"]["seed"])
+        self.draw = {d.id: Fraction(fraction(keyed_hash(seed, purpose, d.id)))
                      for d in self.candidates}  # fmt: skip
         self.size = {d.id: self.size_of(d) for d in self.candidates}
         self.axes = [self.axis(told(by)) for by in self.settings["by"]]
         self.factor = self.factors()
 
     def size_of(self, document: Document) -> int:
-        unit = unit_of(self.config)
+        unit = unit_of(self.settings)
         if unit == "tokens":
             return len(self.outcome.tokens.ids(document.text)) + 1
         return document.text_bytes if unit == "bytes" else 1
@@ -198,7 +206,7 @@ class Mixer:
 
     def copies(self) -> dict[int, int]:
         """Copies by document id; raises ValueError if the run has to be refused."""
-        budget = budget_of(self.config)
+        budget = budget_of(self.settings)
         found = {d.id: 0 for d in self.candidates}
         cells = self.cells()
         self.refuse_missing(cells)
@@ -301,25 +309,39 @@ def rescaled(sizes: dict, limits: dict) -> dict:
 
 
 def mix(outcome: Outcome) -> None:
-    """Choose the copies of train; the rest is left over."""
-    if not is_used(outcome.config):
+    """Choose the copies of train or its stages; the rest is left over."""
+    stages = stages_of(outcome.config)
+    candidates = [d for d in outcome.documents() if d.split == "train" and d.fate == "kept"]
+    if not stages:
         return
-    mixer = Mixer(outcome)
-    try:
-        copies = mixer.copies()
-    except ValueError as error:
-        outcome.refused = str(error)
-        return
-    for document in mixer.candidates:
-        document.copies = copies[document.id]
+    for document in candidates:
+        document.copies_in = {}
+    outcome.mixture = {}
+    for stage in stages:
+        excluded = stage.get("exclude", [])
+        left = [d for d in candidates if not any(d.copies_in[one] for one in excluded)]
+        mixer = Mixer(outcome, stage, left)
+        try:
+            copies = mixer.copies()
+        except ValueError as error:
+            outcome.refused = str(error)
+            return
+        for document in candidates:
+            document.copies_in[stage["name"]] = copies.get(document.id, 0)
+        outcome.mixture[stage["name"]] = account(mixer, copies)
+    for document in candidates:
+        document.copies = sum(document.copies_in.values())
         if not document.copies:
             document.fate = "left_over"
-    outcome.mixture = {
+
+
+def account(mixer: Mixer, copies: dict[int, int]) -> dict[Name, dict]:
+    return {
         cell: {
             "documents": len(documents),
             "size": sum(mixer.size[d.id] for d in documents),
-            "reached": sum(mixer.size[d.id] * d.copies for d in documents),
-            "documents_by_copies": dict(Counter(str(d.copies) for d in documents)),
+            "reached": sum(mixer.size[d.id] * copies[d.id] for d in documents),
+            "documents_by_copies": dict(Counter(str(copies[d.id]) for d in documents)),
         }
         for cell, documents in mixer.cells().items()
     }

@@ -55,22 +55,32 @@ def mixed_bytes(expected: float, mixture: dict) -> float:
     if budget is None:
         return expected * mixture["max"] if mixture["copies"] else expected
     ((unit, size),) = budget.items()
-    return (
-        expected * mixture["max"] if unit == "documents" else size * {"bytes": 1, "tokens": 6}[unit]
-    )
+    if unit == "documents":
+        return expected * mixture["max"]
+    return size * {"bytes": 1, "tokens": 6}[unit]
+
+
+def splits_in_order(config: dict) -> list[str]:
+    """The splits that may have shards: train or its stages, validation, test."""
+    stages = sorted(one["name"] for one in config["stages"])
+    return [*(stages or ["train"]), "validation", "test"]
 
 
 def shard_counts(files: list[InputFile], config: dict) -> dict[str, int]:
     weights = {source["name"]: source.get("weight", 1) for source in config["sources"]}
+    mixtures = {one["name"]: config["mixture"] | one for one in config["stages"]}
+    mixtures = mixtures or {"train": config["mixture"]}
     counts = {}
-    for split, share in shares(config).items():
+    for split in splits_in_order(config):
+        in_train = split in mixtures
+        share = shares(config)["train" if in_train else split]
         expected = 0.0
         for file in files:
             weight = weights[file.source]
-            repeats = weight if split == "train" else min(1, weight)
+            repeats = weight if in_train else min(1, weight)
             expected += file.expected_bytes * share * repeats
-        if split == "train":
-            expected = mixed_bytes(expected, config["mixture"])
+        if in_train:
+            expected = mixed_bytes(expected, mixtures[split])
         shards = max(1, math.ceil(expected / config["output"]["shard_bytes"]))
         counts[split] = shards if share > 0 else 0
     return counts

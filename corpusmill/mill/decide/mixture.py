@@ -74,8 +74,8 @@ class Mixture(NamedTuple):
     @property
     def numbers(self) -> list[str]:
         """Columns whose values are numbers."""
-        axes = {one.column for one in self.axes if one.column}
-        return sorted((axes | {one.column for one in self.factors}) - set(self.labels))
+        axes = {one.column for one in self.axes if one.quantiles or one.edges is not None}
+        return sorted(axes | {one.column for one in self.factors})
 
     @property
     def quantiles(self) -> dict[str, list[Fraction]]:
