@@ -68,7 +68,7 @@ def corpus(folder: Path) -> dict:
         "filters": [{"name": "empty"}, {"name": "c4"}],
         "spans": {"unit": "line"},
         "splits": {"validation": 0.1, "test": 0.1},
-        "output": {"shard_bytes": 65_536, "join": True},
+        "output": {"shard_bytes": 65_536, "join": True, "pack": [64]},
         "tokenizer": {"source": "train", "train_vocabulary": 400},
     }  # fmt: skip
 

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpusmill.kernels.packing import best_fit, by_row, cut_documents, longest_first, merged
+from corpusmill.mill.account.summary import PACKED, packed_in_words, packed_of
 from corpusmill.mill.storage.arrays import load_array
-from corpusmill.mill.storage.files import load_json
+from corpusmill.mill.storage.files import load_json, save_json
 from corpusmill.mill.tokens.pack_files import PackFiles, npy_header, pack_name, runs
 from corpusmill.mill.tokens.packing import packing_of, save_packing
 from corpusmill.reader.packing import packed
@@ -157,3 +158,15 @@ def test_runs__are_ranges_in_turn(ranges):
 )
 def test_pack_name__is_that_of_an_index(name, expected):
     assert pack_name(name) == expected
+
+
+def test_summary__has_packed_rows_by_split_and_length(tmp_path):
+    facts = {"length": 8, "rows": 4, "documents": 9, "cut_documents": 2, "fill_rate": 0.98765}
+    for split, own in {"train": facts, "test": facts | {"rows": 0}}.items():
+        save_json(tmp_path / split / "pack-8.json", own)
+    packed = packed_of([tmp_path / split / "pack-8.json" for split in ("train", "test")])
+    assert list(packed) == ["train", "test"]
+    assert packed["train"]["8"] == {name: facts[name] for name in PACKED}
+    assert list(packed_in_words(packed)) == [
+        "train packed to 8 tokens: 4 rows, 98.77 % full, 2 of 9 documents cut"
+    ]

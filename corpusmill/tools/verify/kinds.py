@@ -19,6 +19,7 @@ class Kind(NamedTuple):
     folder: str
     endings: tuple[str, ...]
     rule: str
+    beginning: str = ""
 
 
 KINDS = [
@@ -27,6 +28,7 @@ KINDS = [
         for split in SPLITS
         for kind in (
             Kind(f"corpus/{split}", (".jsonl.zst", ".parquet", ".json"), "gather"),
+            Kind(f"tokens/{split}", (".npy", ".json"), "pack", "pack-"),
             Kind(f"tokens/{split}", (".bin", ".idx", ".json"), "encode"),
             Kind(f"placements/{split}", (".parquet",), "encode"),
         )
@@ -69,7 +71,7 @@ def rule_of(name: str) -> str | None:
         # A tokenizer may have subfolders.
         inside = folder == kind.folder or (kind.endings == ("",) and f"{folder}/".startswith(
             f"{kind.folder}/"))  # fmt: skip
-        if inside and base.endswith(kind.endings):
+        if inside and base.startswith(kind.beginning) and base.endswith(kind.endings):
             return kind.rule
     return None
 
