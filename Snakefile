@@ -1,7 +1,7 @@
 """corpusmill: raw text shards in, training-ready token shards out.
 
 demo -> plan -> normalize (-> span -> repeat -> cut) -> measure -> filter -> sign -> band -> pair -> group
-     -> extract -> resolve -> assign -> guard -> decontaminate (-> count -> weigh -> apportion -> mix) -> scatter -> gather -> encode -> verify
+     -> extract -> resolve -> assign -> guard -> decontaminate (-> count -> weigh -> apportion -> mix) -> scatter -> gather -> encode -> verify (-> pack)
      -> manifest (-> export), and a ledger of every document -> summarize -> report.
 """
 
@@ -60,6 +60,8 @@ rule all:
         LAYOUT.every(LAYOUT.text_shard),
         LAYOUT.every("results/tokens/{split}/{shard}.bin"),
         LAYOUT.every("results/tokens/{split}/{shard}.idx"),
+        LAYOUT.packed("results/tokens/{split}/pack-{length}.npy"),
+        LAYOUT.packed("results/tokens/{split}/pack-{length}.rows.npy"),
         LAYOUT.every("results/placements/{split}/{shard}.parquet"),
         LAYOUT.every("results/ledger/{part}.parquet"),
         LAYOUT.every("results/clusters/{part}.parquet"),

@@ -69,7 +69,7 @@ def corpus(folder: Path) -> dict:
         "filters": [{"name": "empty"}, {"name": "c4"}],
         "spans": {"unit": "line"},
         "splits": {"validation": 0.1, "test": 0.1},
-        "output": {"shard_bytes": 65_536, "join": True},
+        "output": {"shard_bytes": 65_536, "join": True, "pack": [64]},
         "tokenizer": {"source": byte_level(folder / "tokenizer")},
         "mixture": {
             "budget": {"tokens": 30_000}, "by": ["source", {"value": "duplicates", "bins": [2]}],

@@ -34,6 +34,11 @@ rule manifest:
         idx=LAYOUT.every("results/tokens/{split}/{shard}.idx"),
         joined=LAYOUT.joined("results/tokens/{joined}.bin"),
         joined_facts=LAYOUT.joined("results/tokens/{joined}.json"),
+        packs=[
+            *LAYOUT.packed("results/tokens/{split}/pack-{length}.npy"),
+            *LAYOUT.packed("results/tokens/{split}/pack-{length}.rows.npy"),
+            *LAYOUT.packed("results/tokens/{split}/pack-{length}.json"),
+        ],
         eyes=LAYOUT.every("results/verify/{split}/{shard}.txt"),
         folder="results/tokenizer",
     output:
@@ -137,6 +142,7 @@ rule summarize:
         allowed="results/allowed.json",
         duplicates="results/duplicates.json",
         scattered=LAYOUT.listing("scatter"),
+        packs=LAYOUT.packed("results/tokens/{split}/pack-{length}.json"),
         meta="results/tokens/meta.pkl",
         plan="results/plan/parts.jsonl",
         languages=LAYOUT.every("results/tally/{block}.json"),

@@ -1,4 +1,4 @@
-"""Tokenize: the tokenizer, token shards, their checks, joined files.
+"""Tokenize: the tokenizer, token shards, their checks, joined files, packed rows.
 
 tokenizer:
 writes   results/tokenizer/   as transformers loads it, and corpusmill.json: settings for jobs
@@ -15,6 +15,9 @@ reads    a text shard and its token shard; the reference tokenizer
 writes   results/verify/{split}/{shard}.json   only if there is no fault
          results/verify/{split}/{shard}.txt    decoded samples, for the eye
          results/tokens/{joined}.bin           the shards of a split in one file, if asked for
+         results/tokens/{split}/pack-{length}.npy        uint64 (pieces, 2): start and end in the split's stream
+         results/tokens/{split}/pack-{length}.rows.npy   uint64 (rows + 1,): first piece of each row
+         results/tokens/{split}/pack-{length}.json       rows, cut documents, fill rate, SHA-256
          results/manifest.json                 inputs and all kept files with SHA-256; only if the account
                                                balances and no source loses too much in its tokens
          results/tokens/meta.pkl               tokenizer, vocab_size, eos_token_id, dtype, totals
@@ -129,3 +132,26 @@ rule join:
         paths=named_paths,
     shell:
         run_script("join")
+
+
+rule pack:
+    input:
+        idx=LAYOUT.to_pack("results/tokens/{split}/{shard}.idx"),
+    output:
+        pieces="results/tokens/{split}/pack-{length}.npy",
+        rows="results/tokens/{split}/pack-{length}.rows.npy",
+        facts="results/tokens/{split}/pack-{length}.json",
+    log:
+        "logs/pack/{split}/{length}.log",
+    wildcard_constraints:
+        length=r"\d+",
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=MEMORY.of_packing(base=400, bytes_per_piece=72),
+    params:
+        settings=settings(seed=CONFIG.shuffle.seed),
+        code=code_digest("pack"),
+        paths=named_paths,
+    shell:
+        run_script("pack")

@@ -60,7 +60,9 @@ def _hangs(*_: object) -> None:
 
 def streamed(place: str) -> str:
     """All tokens of a corpus, as a trainer reads them; what it says if it cannot."""
-    from corpusmill.reader import Corpus
+    import numpy as np
+
+    from corpusmill.reader import Corpus, PackedSamples
     from corpusmill.reader.patience import Patience
 
     quick = Patience(attempts=2, first_seconds=0.01, longest_seconds=0.01)
@@ -72,6 +74,9 @@ def streamed(place: str) -> str:
             split.read(0, split.tokens)
             for document in range(min(split.documents, 10)):
                 split.document(document)
+            for length in split.shards.packs if split.documents else ():
+                samples = PackedSamples(split, length)
+                samples.rows(np.arange(min(len(samples), 100)))
     except (ValueError, OSError) as refused:
         return str(refused)
     return ""

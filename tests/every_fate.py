@@ -61,6 +61,6 @@ def corpus(folder: Path) -> dict:
             {"name": "too_short", "min_chars": 100},
         ],
         "splits": {"validation": 0.3, "test": 0.15},
-        "output": {"shard_bytes": 65_536, "join": True},
+        "output": {"shard_bytes": 65_536, "join": True, "pack": [64]},
         "tokenizer": {"source": "train", "train_vocabulary": 400},
     }  # fmt: skip

@@ -551,3 +551,39 @@ def apportioned(
                 if not within_groups:
                     served.add(groups[cell])
     return copies
+
+
+def cut_documents(sizes: list[int], length: int) -> list[tuple[int, int]]:
+    """(start, size) of the pieces of each document: at most length + 1 tokens, one of them shared
+    with the next piece."""
+    pieces, at = [], 0
+    for size in sizes:
+        start = 0
+        while start == 0 or start + 1 < size:
+            pieces.append((at + start, min(length + 1, size - start)))
+            start += length
+        at += size
+    return pieces
+
+
+def best_fit(sizes: list[int], capacity: int) -> list[int]:
+    """The row of each piece: longest first, into the fullest row in which it fits."""
+    row_of, held = [0] * len(sizes), list[int]()
+    for piece in sorted(range(len(sizes)), key=lambda piece: -sizes[piece]):
+        fitting = [row for row in range(len(held)) if held[row] + sizes[piece] <= capacity]
+        if not fitting:
+            held.append(0)
+            fitting = [len(held) - 1]
+        row_of[piece] = max(fitting, key=lambda row: held[row])  # the first of the fullest
+        held[row_of[piece]] += sizes[piece]
+    return row_of
+
+
+def packed_index(sizes: list[int], length: int, seed: int) -> list[list[tuple[int, int]]]:
+    """(start, end) of the pieces of each row, the rows in the order of their hash."""
+    rows: dict[int, list[tuple[int, int]]] = {}
+    pieces = cut_documents(sizes, length)
+    row_of = best_fit([size for _, size in pieces], length + 1)
+    for (start, size), row in zip(pieces, row_of, strict=True):
+        rows.setdefault(row, []).append((start, start + size))
+    return sorted(rows.values(), key=lambda row: keyed_hash(row[0][0], seed, "pack"))

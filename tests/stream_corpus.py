@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from corpusmill.mill.storage.files import as_json
+from corpusmill.mill.tokens.pack_files import PackFiles
+from corpusmill.mill.tokens.packing import packing_of, save_packing
 
 END = 0
 
@@ -28,9 +30,13 @@ def described(folder: Path, path: Path, **more: int) -> dict:
 
 
 def write_corpus(
-    folder: Path, splits: dict[str, list[list[int]]], dtype: str = "uint16", ids: int = 50_000
+    folder: Path,
+    splits: dict[str, list[list[int]]],
+    dtype: str = "uint16",
+    ids: int = 50_000,
+    pack: tuple[int, ...] = (),
 ) -> Path:
-    """folder/results of shards with documents of these sizes; returns it."""
+    """folder/results of shards with documents of these sizes; returns it. pack: lengths of rows."""
     results = folder / "results"
     files, n = [], 0
     for split, shards in splits.items():
@@ -44,12 +50,24 @@ def write_corpus(
             np.cumsum([0, *sizes], dtype="<u8").tofile(path.with_suffix(".idx"))
             files.append(described(results, path, documents=len(sizes), tokens=sum(sizes)))
             files.append(described(results, path.with_suffix(".idx")))
+        files += [one for length in pack for one in packed(results, split, shards, length)]
     facts = results / "tokenizer/corpusmill.json"
     facts.parent.mkdir(parents=True, exist_ok=True)
     facts.write_text(json.dumps({"dtype": dtype, "vocabulary": ids, "end_of_text_id": END}))
     files.append(described(results, facts))
     write_manifest(results, {"corpusmill.manifest": 1, "generation": 1, "files": files})
     return results
+
+
+def packed(results: Path, split: str, shards: list[list[int]], length: int) -> list[dict]:
+    """The entries of an index of packed rows, which is written."""
+    base = results / f"tokens/{split}/pack-{length}"
+    files = PackFiles(
+        *(base.with_name(f"{base.name}.{end}") for end in ("npy", "rows.npy", "json"))
+    )
+    starts = np.cumsum([0, *(size for sizes in shards for size in sizes)])
+    save_packing(files, packing_of(starts, length), length, 42, starts.size - 1)
+    return [described(results, path) for path in files]
 
 
 def write_manifest(results: Path, content: dict) -> None:

@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import naive
+import numpy as np
 import pytest
 import zstandard
 from workflow import ROOT, document, write_jsonl
@@ -18,6 +19,7 @@ from benchmarks.dag import sizes
 from benchmarks.dedup_quality import quality, true_pairs
 from benchmarks.make_fresh_corpus import make_fresh_corpus
 from benchmarks.measuring import timed
+from benchmarks.packing import as_nanochat, as_stream, by_best_fit, by_first_fit
 from benchmarks.removal import presets, removed, table_of, texts_by_source
 from benchmarks.run_folder import summary
 from benchmarks.workflow import Job, jobs_of
@@ -260,3 +262,50 @@ def test_one_core__counts_documents_and_tokens(tmp_path, tiny_tokenizer):
     found = json.loads(done.stdout)
     assert (found["documents in"], found["text_bytes"]) == (2, 15)
     assert found["tokens"] >= 2
+
+
+def buffered(sizes: list[int], capacity: int) -> tuple[int, int, int]:
+    """Rows, cut documents and lost tokens of nanochat's loader."""
+    left, buffer, row, rows, cut, lost = list(sizes), [], 0, 0, 0, 0
+    while True:
+        while len(buffer) < 1000 and left:
+            buffer, left = buffer + left[:128], left[128:]
+        if not buffer:
+            return rows, cut, lost + row
+        fitting = [size for size in buffer if size <= capacity - row]
+        chosen = max(fitting) if fitting else min(buffer)
+        buffer.remove(chosen)
+        cut += not fitting
+        lost += max(0, chosen - (capacity - row))
+        row = min(capacity, row + chosen)
+        if row == capacity:
+            rows, row = rows + 1, 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ways_of_packing__equal_naive(seed):
+    random = np.random.default_rng(seed)
+    sizes, length = random.integers(1, 60, 1500), int(random.integers(5, 40))
+    assert as_nanochat(sizes, length)[:3] == buffered(sizes.tolist(), length + 1)
+    ends = np.cumsum(sizes).tolist()
+    starts = [0, *ends[:-1]]
+    rows = (ends[-1] - 1) // length
+    windows = [range(row * length, row * length + length + 1) for row in range(rows)]
+    reached = [(a, b) for a, b in zip(starts, ends, strict=True) if a < rows * length]
+    cut = sum(
+        not any(a in w and b - 1 in w for w in windows[a // length :][:1]) for a, b in reached
+    )
+    assert as_stream(sizes, length)[:3] == (rows, cut, ends[-1] - rows * length - 1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_first_fit__equals_naive(seed):
+    random = np.random.default_rng(seed)
+    sizes, length = random.integers(1, 60, 300), int(random.integers(5, 40))
+    pieces = sorted((size for _, size in naive.cut_documents(sizes.tolist(), length)), reverse=True)
+    rows: list[int] = []
+    for piece in pieces:
+        row = next((n for n, held in enumerate(rows) if held + piece <= length + 1), len(rows))
+        rows[row:] = [sum(rows[row : row + 1]) + piece, *rows[row + 1 :]]
+    assert by_first_fit(sizes, length).rows == len(rows)
+    assert by_best_fit(sizes, length).held == by_first_fit(sizes, length).held == sum(pieces)

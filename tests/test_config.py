@@ -92,6 +92,11 @@ def test_check_config__accepts_what_ships():
         ({"sources": [{"name": "a", "files": "b"}]},
          r"^sources\[0\]\.files: .* got b\. Write the value in brackets: \[b\]\. "),
         ({"output": {"join": "yes"}}, r"^output\.join: .* Write true or false, without quotes\."),
+        ({"output": {"pack": 2048}}, r"^output\.pack: .* Write the value in brackets: \[2048\]\."),
+        ({"output": {"pack": [1]}},
+         r"^output\.pack\[0\]: expected a whole number from 2 to 1048576, got 1\."),
+        ({"output": {"pack": [64, 1048577]}}, r"^output\.pack\[1\]: .* to 1048576, got 1048577\."),
+        ({"output": {"pack": [64, 9, 64]}}, r"^output\.pack: expected each .*, got 64 twice"),
         ({"output": {"exports": ["mds", "mds"]}}, r"^output\.exports: .* once, got mds twice\."),
     ],
 )  # fmt: skip

@@ -325,6 +325,35 @@ def test_stored_array__of_another_header_names_the_file(descr, shape, tmp_path):
         StoredArray.open(tmp_path / "results/a.npy")
 
 
+NO_INDEX = {
+    "pack-64.json": [b"[]", b"null", b'{"seed": "x"}', b'{"seed": -1}', b"5", b"\x93NUMPY"],
+    "pack-64.npy": [
+        b"", npy("'<u8'", "(1000000000000, 2)"), npy("'<u8'", "(0, 2)"), npy("'|O'", "(1, 2)"),
+        npy("'<u8'", "(1, 2)") + bytes(16), npy("'<u8'", "(2,)") + bytes(16),
+    ],
+    "pack-64.rows.npy": [
+        b"", npy("'<u8'", "(0,)"), npy("'<u8'", "(1,)") + bytes(8),
+        npy("'<u8'", "(2,)") + b"\xff" * 16, npy("'<u8'", "(2,)") + bytes(8) + b"\xff" * 8,
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [(name, one) for name, all in NO_INDEX.items() for one in all]
+)
+def test_verify__refuses_an_index_of_packed_rows(name, content, run):
+    path = run / "results/tokens/train" / name
+    path.unlink()
+    path.write_bytes(content)
+    mend(run / "results")
+    commands = {"verify": ["verify", "--deep"], "stream": ["stream", "results"]}
+    for command, answer in attacked(commands, run).items():
+        if (command, path.suffix) != ("stream", ".json"):  # which the reader does not read
+            assert answer.code == 1
+            assert answer.problems() == []
+            assert "tokens/train/pack-64." in answer.said
+
+
 def exported(run: Path) -> Path:
     folder = run / "results/exports/nanogpt"
     (answer,) = attacked({"": ["export", "nanogpt", "results", "--to", str(folder)]}, run).values()
@@ -374,6 +403,7 @@ SPOILT = (
     "ledger/.00000.json.sums", "text/00000.arrow", "tokens/train/00000.idx",
     "placements/train/00000.parquet", "tokenizer/tokenizer.json", "tokenizer/corpusmill.json",
     "corpus/train/00000.json", "measures/00000.arrow", "quarantine/00000.jsonl",
+    "tokens/train/pack-64.npy", "tokens/train/pack-64.rows.npy", "tokens/train/pack-64.json",
 )  # fmt: skip
 KINDS = {
     "a FIFO": os.mkfifo,

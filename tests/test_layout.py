@@ -97,6 +97,24 @@ def test_layout__joined_files_are_there_if_they_are_asked_for():
     assert of_split == ["validation/00000"]
 
 
+def test_layout__packed_rows_are_of_every_split_and_length():
+    assert (layout().packs, layout().packed("{split}/{length}")) == (False, [])
+    found = layout(output={"pack": [64, 8]})
+    names = [f"{split}/{n}" for split in ("train", "validation", "test") for n in (64, 8)]
+    assert (found.packs, found.packed("{split}/{length}")) == (True, names)
+    assert dict(found.numbered("{split}/{length}")) == dict.fromkeys(names)
+    assert found.to_pack("{split}/{shard}")(job(split="test")) == ["test/00000"]
+
+
+def test_memory__of_packing_grows_with_the_split_and_with_shorter_rows():
+    of = memory(300, output={"pack": [64]}).of_packing(base=400, bytes_per_piece=72)
+    train, short, test = (
+        of(job(split=split, length=length), attempt=1)
+        for split, length in (("train", "2048"), ("train", "64"), ("test", "2048"))
+    )
+    assert short > train > test > 400
+
+
 def test_layout__with_spans_later_steps_read_the_cut_text():
     assert layout().text == "results/text/{part}.arrow"
     assert layout().if_cut(["a"]) == []

@@ -245,7 +245,7 @@ STAGES = [
 def staged(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("staged")
     config = config_of(folder, by=["source"], max=3)
-    mill(folder, config | {"stages": STAGES, "output": config["output"] | {"join": True}})
+    mill(folder, config | {"stages": STAGES, "output": config["output"] | {"join": True, "pack": [128]}})
     return folder
 
 
@@ -295,7 +295,7 @@ def test_stages__are_verified_proved_and_explained(staged):
 
 def test_stages__are_the_same_for_one_core(staged, tmp_path):
     config = config_of(tmp_path, by=["source"], max=3)
-    mill(tmp_path, config | {"stages": STAGES, "output": config["output"] | {"join": True}},
+    mill(tmp_path, config | {"stages": STAGES, "output": config["output"] | {"join": True, "pack": [128]}},
          "--cores", "1")  # fmt: skip
     assert digests(tmp_path) == digests(staged)
 

@@ -133,7 +133,7 @@ def test_verify__says_in_words_what_it_read(every_fate, monkeypatch):
     done = CliRunner().invoke(main, ["verify"])
     assert done.exit_code == 0
     *others, last = done.stdout.splitlines()
-    assert re.fullmatch(r"Whole: 7\d files, [\d.]+ MB, read at [\d,]+ MB/s\.", last)
+    assert re.fullmatch(r"Whole: 8\d files, [\d.]+ MB, read at [\d,]+ MB/s\.", last)
     assert others == ["not checked: whether the files agree with one another (--deep checks that)"]
 
 
@@ -210,7 +210,7 @@ SAID = {
 @pytest.mark.parametrize("damage", SAID)
 def test_verify__tells_every_damaged_file(damage, options, results):
     names = [name for name in one_of_each_kind(results) if (results / name).stat().st_size]
-    assert len({rule_of(name) for name in names}) == 9
+    assert len({rule_of(name) for name in names}) == 10
     for name in names:
         damage(results / name, results / "manifest.json")
     told = verified(results, *options)
@@ -505,6 +505,27 @@ def in_json(name: str, *path: str) -> Callable[[Path], None]:
     return lambda results: edit_json(results / name, change)
 
 
+def in_numbers(name: str, change: Callable[[np.ndarray], None]) -> Callable[[Path], None]:
+    """Change the array in a `.npy` file."""
+
+    def spoil(results: Path) -> None:
+        numbers = np.load(results / name)
+        change(numbers)
+        np.save(results / name, numbers)
+
+    return spoil
+
+
+def swapped(numbers: np.ndarray) -> None:
+    numbers[:2] = numbers[1::-1]
+
+
+def cut_shorter(spans: np.ndarray) -> None:
+    spans[0, 1] -= 1
+
+
+PACK, PACK_ROWS, PACK_FACTS = (f"tokens/train/pack-64.{end}" for end in ("npy", "rows.npy", "json"))
+
 CHANGES = {
     "text": (change_text, {TEXT, TOKENS}),
     "a token": (change_token, {TOKENS}),
@@ -532,6 +553,20 @@ CHANGES = {
     "facts of tokens": (
         in_json(f"tokens/{SHARD}.json", "by_source", "web", "tokens"),
         {f"tokens/{SHARD}.json"},
+    ),
+    "the order of packed rows": (in_numbers(PACK, swapped), {PACK}),
+    "a packed piece": (in_numbers(PACK, cut_shorter), {PACK}),
+    "the ends of packed rows": (
+        in_numbers(PACK_ROWS, lambda ends: np.add(ends, 1, out=ends)),
+        {PACK},
+    ),
+    "no packed rows": (lambda of: (of / PACK).write_bytes(b"\x93NUMPY\x01\x00"), {PACK}),
+    "packed rows that do not end": (in_numbers(PACK_ROWS, lambda ends: ends.fill(0)), {PACK}),
+    "facts of packed rows": (in_json(PACK_FACTS, "cut_documents"), {PACK_FACTS}),
+    "seed of packed rows": (in_json(PACK_FACTS, "seed"), {PACK_FACTS}),
+    "packed rows in the summary": (
+        in_json("summary.json", "packed", "train", "64", "rows"),
+        {"summary.json"},
     ),
     "end of text in the summary": (
         in_json("summary.json", "tokenizer", "end_of_text_id"),

@@ -116,6 +116,7 @@ def test_first_jobs_on_a_machine__do_not_hinder_one_another(tmp_path):
             {"normalize", "measure", "sign"},
         ),
         ({"shuffle": {"seed": 7}}, {"assign", "scatter", "gather"}, {"sign", "pair", "group"}),
+        ({"output": {"pack": [64, 32]}}, {"pack", "manifest", "summarize"}, {"encode", "verify"}),
         ({"tokenizer": {"train_vocabulary": 600}}, {"tokenizer", "encode"}, {"gather", "scatter"}),
     ],
 )

@@ -10,8 +10,15 @@ Imports: messages, mill.decide, mill.read, mill.storage, mill.tokens.
 from corpusmill.reader.batches import Batches
 from corpusmill.reader.corpus import Corpus
 from corpusmill.reader.mixtures import Mixture
+from corpusmill.reader.packed_samples import PackedSamples
 from corpusmill.reader.samples import Samples
-from corpusmill.reader.segments import attention_mask, loss_mask, positions_of, segments_of
+from corpusmill.reader.segments import (
+    attention_mask,
+    cu_seqlens_of,
+    loss_mask,
+    positions_of,
+    segments_of,
+)
 from corpusmill.reader.shuffled import InOrder, Shuffled
 from corpusmill.reader.windowed import Windowed
 
@@ -20,10 +27,12 @@ __all__ = [
     "Corpus",
     "InOrder",
     "Mixture",
+    "PackedSamples",
     "Samples",
     "Shuffled",
     "Windowed",
     "attention_mask",
+    "cu_seqlens_of",
     "loss_mask",
     "positions_of",
     "segments_of",

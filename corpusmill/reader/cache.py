@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from corpusmill.reader.cache_folder import CacheFolder
-from corpusmill.reader.downloads import download
+from corpusmill.reader.cached_file import cached_file
+from corpusmill.reader.downloads import Remote, download
 from corpusmill.reader.manifest import Shards
 from corpusmill.reader.node_locks import NodeLock
 from corpusmill.reader.patience import SAY_SECONDS, Patience, Say, StoppedError
@@ -70,6 +71,9 @@ class Cache:
                 others = others[max(0, len(others) - self.kept + 1) :]
             self.expect([*others, shard], [])
         return self._there.file(shard, "bin")
+
+    def other(self, file: Remote) -> Path:
+        return cached_file(self._store, self._there.folder, file, self._patience, self._say)
 
     def expect(self, now: Sequence[int], soon: Sequence[int]) -> None:
         if self._process != os.getpid():

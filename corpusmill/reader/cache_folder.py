@@ -4,6 +4,7 @@
 {folder}/00003.bin.part     a partial download; a later attempt continues it
 {folder}/00003.fetched      marks a shard that a cache fetched and may remove
 {folder}/00003.lock         shared: in use by a process; exclusive: fetched or removed
+{folder}/{sha256}-pack-2048.npy   an index of packed rows, complete and verified; also .part, .lock
 {folder}/room.lock          exclusive: held while shards are removed
 """
 

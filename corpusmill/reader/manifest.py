@@ -1,4 +1,4 @@
-"""The token shards in results/manifest.json. Only this module parses them."""
+"""The token shards and indexes in results/manifest.json. Only this module parses them."""
 
 import hashlib
 import re
@@ -10,7 +10,9 @@ import numpy as np
 from corpusmill.messages.progress import awaiting
 from corpusmill.mill.decide.fates import STAGE_NAME
 from corpusmill.mill.storage.untrusted import is_count, joined, json_of
+from corpusmill.mill.tokens.pack_files import pack_name
 from corpusmill.mill.tokens.vocabulary import token_ids_of
+from corpusmill.reader.downloads import Remote
 from corpusmill.reader.patience import Attempts, Patience, Say, patiently
 from corpusmill.reader.stores import Store
 
@@ -34,6 +36,13 @@ class Vocabulary(NamedTuple):
     end_of_text: int
 
 
+class PackIndex(NamedTuple):
+    """The index of rows that a run packed; see mill/tokens/pack_files.py."""
+
+    pieces: Remote
+    rows: Remote
+
+
 class Shards(NamedTuple):
     """The token shards of a split, in order."""
 
@@ -43,6 +52,8 @@ class Shards(NamedTuple):
     documents: np.ndarray  # int64 (shards,)
     sha256: list[str]
     index_sha256: list[str]
+    packs: dict[int, PackIndex]
+    """Indexes of packed rows by length."""
 
     def name(self, shard: int, ending: str) -> str:
         return f"tokens/{self.split}/{self.numbers[shard]}.{ending}"
@@ -126,7 +137,7 @@ def _by_split(listed: list[dict[str, Any]]) -> tuple[Files, dict[str, Any] | Non
     facts = None
     for file in listed:
         folder, _, name = file["path"].rpartition("/")
-        if name[-4:] in (".bin", ".idx"):
+        if name[-4:] in (".bin", ".idx") or pack_name(name):
             folders.setdefault(folder, {})[name] = file
         elif name == FACTS[1] and folder.endswith(FACTS[0]):
             facts = _sound(file)
@@ -227,5 +238,22 @@ def _shards(
             f"{where}: {bins[bad]['path']} has an index of {index_sizes[bad]} bytes, expected "
             f"{(documents[bad] + 1) * 8} for {documents[bad]} documents. Mill the corpus again."
         )
-    sha256 = ([file["sha256"] for file in files] for files in (bins, indexes))
-    return Shards(split, numbers, tokens, documents, *sha256)
+    sha256, index_sha256 = ([file["sha256"] for file in files] for files in (bins, indexes))
+    packs = _packs(where, split, files)
+    return Shards(split, numbers, tokens, documents, sha256, index_sha256, packs)
+
+
+def _packs(where: str, split: str, files: dict[str, dict[str, Any]]) -> dict[int, PackIndex]:
+    packs = {}
+    for length in sorted({pack[0] for pack in map(pack_name, files) if pack}):
+        names = [f"pack-{length}.npy", f"pack-{length}.rows.npy"]
+        if missing := [name for name in names if name not in files]:
+            raise ValueError(
+                f"{where}: expected {missing[0]} of {split} beside its other half, found none. "
+                "Mill the corpus again."
+            )
+        packs[length] = PackIndex(
+            *(Remote(f"tokens/{split}/{name}", files[name]["bytes"], files[name]["sha256"])
+              for name in names)
+        )  # fmt: skip
+    return packs

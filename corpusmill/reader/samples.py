@@ -71,3 +71,13 @@ def check_length(split: Split, length: int, room: Iterable[int] = ()) -> None:
             f"length {length}: expected 1 to {most - 1}, as {split.name} has {most} tokens"
             f"{' in its longest shard' if room else ''}. Take a shorter length or a larger split."
         )
+
+
+def refuse_few_shards(split: Split, why: str) -> None:
+    """Raise ValueError if the cache may not keep every shard of the split at once."""
+    kept, shards = split.shelf.kept, split.shards.tokens.size
+    if kept is not None and kept < shards:
+        raise ValueError(
+            f"keep_shards {kept}: expected at least {shards}, the number of shards of "
+            f"{split.name}, because {why}. Use Windowed, or omit keep_shards."
+        )

@@ -24,6 +24,14 @@ def positions_of(segments: np.ndarray) -> np.ndarray:
     return places - np.maximum.accumulate(np.where(first, places, 0), axis=1)
 
 
+def cu_seqlens_of(segments: np.ndarray) -> np.ndarray:
+    """Return int32 (documents + 1,): the starts of the documents of all rows one after the other,
+    and the end, as flash attention takes them (`cu_seqlens`)."""
+    first = np.ones(segments.shape, bool)
+    first[:, 1:] = segments[:, 1:] != segments[:, :-1]
+    return np.append(np.flatnonzero(first), segments.size).astype(np.int32)
+
+
 def loss_mask(segments: np.ndarray) -> np.ndarray:
     """Return bool (rows, width - 1): whether a target is in the same document as its input.
 

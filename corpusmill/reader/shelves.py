@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
+from corpusmill.reader.downloads import Remote
 from corpusmill.reader.manifest import Shards
 from corpusmill.reader.stores import check_file
 
@@ -16,6 +17,9 @@ class Shelf(Protocol):
 
     def path(self, shard: int) -> Path:
         """Return the path of a shard's `.bin`, next to its `.idx`. Both have the right size."""
+
+    def other(self, file: Remote) -> Path:
+        """Return the path of a file beside the shards, of the right size."""
 
     def expect(self, now: Sequence[int], soon: Sequence[int]) -> None:
         """Wait until the shards of `now` are local, and start fetching those of `soon`."""
@@ -35,6 +39,11 @@ class Here:
         path = self.folder / self._shards.name(shard, "bin")
         check_file(path, int(self._shards.tokens[shard]) * self._itemsize)
         check_file(path.with_suffix(".idx"), self._shards.index_bytes(shard))
+        return path
+
+    def other(self, file: Remote) -> Path:
+        path = self.folder / file.name
+        check_file(path, file.size)
         return path
 
     def expect(self, now: Sequence[int], soon: Sequence[int]) -> None:

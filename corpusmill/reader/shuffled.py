@@ -5,22 +5,26 @@ from typing import Any
 import numpy as np
 
 from corpusmill.reader.orders import Cursor
+from corpusmill.reader.packed_samples import PackedSamples
 from corpusmill.reader.permutation import Permutation
-from corpusmill.reader.samples import Samples
+from corpusmill.reader.samples import Samples, refuse_few_shards
 from corpusmill.reader.split import Split
 
 
 class InOrder:
-    """Samples in stored order, which is shuffled by documents. For validation."""
+    """Samples in stored order, which is shuffled by documents. For validation. packed: samples are
+    the rows that the run packed to this length, instead of windows."""
 
     kind = "in order"
 
-    def __init__(self, split: Split, length: int) -> None:
-        self.samples = Samples(split, length)
+    def __init__(self, split: Split, length: int, packed: bool = False) -> None:
+        self.samples = PackedSamples(split, length) if packed else Samples(split, length)
         self.length, self.vocabulary = length, split.vocabulary
         self.identity: dict[str, Any] = {
             "order": self.kind, "corpus": split.digest, "split": split.name, "length": length
         }  # fmt: skip
+        if isinstance(self.samples, PackedSamples):
+            self.identity |= {"rows": "packed", "index": self.samples.digests}
 
     def begin(self) -> Cursor:
         return {"epoch": 0, "position": 0}
@@ -60,19 +64,13 @@ class InOrder:
 
 class Shuffled(InOrder):
     """Samples in shuffled order: sample P(i) is at position i, with P a keyed bijection for (seed,
-    epoch)."""
+    epoch). packed: as for `InOrder`."""
 
     kind = "shuffled"
 
-    def __init__(self, split: Split, length: int, seed: int) -> None:
-        super().__init__(split, length)
-        shelf = split.shelf
-        if shelf.kept is not None and shelf.kept < split.shards.tokens.size:
-            raise ValueError(
-                f"keep_shards {shelf.kept}: expected at least {split.shards.tokens.size}, the "
-                f"number of shards of {split.name}, because a shuffle of all samples needs every "
-                "shard at the same time. Use Windowed, or omit keep_shards."
-            )
+    def __init__(self, split: Split, length: int, seed: int, packed: bool = False) -> None:
+        super().__init__(split, length, packed)
+        refuse_few_shards(split, "a shuffle of all samples needs every shard at the same time")
         self.identity |= {"seed": seed}
         self._seed = seed
 

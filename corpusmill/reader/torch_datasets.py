@@ -9,6 +9,7 @@ from torch.utils.data import Dataset, IterableDataset, get_worker_info
 
 from corpusmill.reader.batches import Batches
 from corpusmill.reader.orders import Order
+from corpusmill.reader.packed_samples import PackedSamples
 from corpusmill.reader.samples import Samples
 
 
@@ -88,7 +89,7 @@ class TensorBatches:
 class TokenSamples(Dataset):  # type: ignore[misc]
     """Samples by number, int64 (length + 1,), for samplers of torch."""
 
-    def __init__(self, samples: Samples) -> None:
+    def __init__(self, samples: Samples | PackedSamples) -> None:
         self._samples = samples
 
     def __len__(self) -> int:

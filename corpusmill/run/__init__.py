@@ -3,5 +3,5 @@
 Nothing here decides about a document. Begin with `config.py` and `plan.py`; `job.py` runs one job.
 
 Imports: kernels, messages, mill.decide, mill.dedup, mill.demo, mill.filters, mill.read,
-mill.storage.
+mill.storage, mill.tokens.
 """

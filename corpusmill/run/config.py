@@ -22,6 +22,7 @@ from corpusmill.mill.decide.fates import SPLITS, TRAIN, in_order
 from corpusmill.mill.dedup.band_settings import BandSetting, auto_setting
 from corpusmill.mill.filters.configured import ConfiguredFilter
 from corpusmill.mill.storage.streams import ReadLimits
+from corpusmill.mill.tokens.pack_files import LEAST_LENGTH, MOST_LENGTH
 from corpusmill.run.filter_faults import filter_faults
 from corpusmill.run.mixture_config import NOT_EMPTY, MixtureKeys, StageKeys, stage_faults
 from corpusmill.run.schema_faults import Validator, in_words
@@ -348,6 +349,12 @@ class Output(Section):
     join: bool = key(
         "Whether to also join the token shards of each split into one file: train.bin, val.bin "
         "and test.bin."
+    )
+    pack: list[int] = key(
+        "Lengths of rows to pack whole documents into, for each split as a whole. A row of length "
+        "n has n inputs and n targets. Each length adds an index beside the token shards.",
+        entries={"type": "integer", "minimum": LEAST_LENGTH, "maximum": MOST_LENGTH},
+        unique=True,
     )
     exports: list[str] = key(
         "Export formats to write to `results/exports`; see [export.md](../how-to/export.md).",

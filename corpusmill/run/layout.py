@@ -188,6 +188,19 @@ class Layout:
         splits = {joined_name(split): split for split in self.shards}
         return lambda wildcards: self._shards_of(splits[wildcards.joined], pattern)
 
+    @property
+    def packs(self) -> bool:
+        return bool(self._config.output.pack)
+
+    def packed(self, pattern: str) -> list[str]:
+        """Return the files of the packed rows: of every split and length."""
+        lengths = self._config.output.pack
+        return [pattern.format(split=split, length=n) for split in self.shards for n in lengths]
+
+    def to_pack(self, pattern: str) -> Callable[[Any], list[str]]:
+        """Return a function from the wildcard `split` to the files of its shards."""
+        return lambda wildcards: self._shards_of(wildcards.split, pattern)
+
     def of_block(self, pattern: str) -> Callable[[Any], str]:
         """Return a function from the wildcard `part` to the file of its block."""
         return lambda wildcards: pattern.format(
@@ -216,7 +229,10 @@ class Layout:
 
         None: a single file without a number.
         """
-        if "{split}" in pattern:
+        if "{length}" in pattern:
+            for file in self.packed(pattern):
+                yield file, None
+        elif "{split}" in pattern:
             for split, count in self.shards.items():
                 yield pattern.replace("{split}", split).replace("{shard}", "{}"), count
         elif "{stage}" in pattern:

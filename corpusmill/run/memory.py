@@ -22,6 +22,8 @@ from corpusmill.run.tokenizer_source import SETTING_FILE
 
 # For jobs that hold a value per document. Few corpora have shorter documents on average.
 LEAST_DOCUMENT_BYTES = 500
+# ASSUME at least so many bytes of text per token on average: 4 are usual, 1 is possible.
+LEAST_TOKEN_BYTES = 2
 # A cluster job runs inside two Snakemakes, and each reads the plan. Measured: 178 and 166 MiB with
 # 6 parts, up to 367 MB each with 40,000.
 SNAKEMAKES_MB = 360
@@ -121,6 +123,16 @@ class Memory:
         def megabytes(wildcards: Any) -> float:
             documents = max(expected, self._read.of_all().documents)
             return base + documents * bytes_per_document / 1e6
+
+        return self.needing(megabytes)
+
+    def of_packing(self, base: float, bytes_per_piece: float) -> Callable:
+        """Return mem_mb of the job that packs a split, by its documents and expected tokens."""
+
+        def megabytes(wildcards: Any) -> float:
+            sizes, shards = self._sizes_of_shard(), self._layout.shards[wildcards.split]
+            pieces = sizes.documents + sizes.text_bytes / LEAST_TOKEN_BYTES / int(wildcards.length)
+            return base + shards * pieces * bytes_per_piece / 1e6
 
         return self.needing(megabytes)
 

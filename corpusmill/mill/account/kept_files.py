@@ -26,7 +26,7 @@ class Joined(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """Accounts, and the kept tables about every record."""
+    """Accounts, the kept tables about every record, and the indexes of packed rows."""
 
     accounts: list[Path]
     ledgers: list[Path]
@@ -34,6 +34,7 @@ class Tables(NamedTuple):
     clusters: list[Path]
     quarantine: list[Path]
     records: list[Path]
+    packs: list[Path]
 
 
 class Result(NamedTuple):
@@ -60,6 +61,7 @@ def kept_files(
         *shards.text_facts,
         *shards.facts,
         *joins.joined_facts,
+        *tables.packs,
         *tables.placements,
         *tables.ledgers,
         *tables.clusters,

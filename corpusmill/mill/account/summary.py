@@ -20,6 +20,10 @@ TOKENIZER = ["source", "end_of_text", "end_of_text_id", "vocabulary"]
 """Facts about the tokenizer in the summary."""
 
 
+PACKED = ["rows", "documents", "cut_documents", "fill_rate"]
+"""Facts about packed rows in the summary."""
+
+
 class Told(NamedTuple):
     """The parts of the configuration in the summary."""
 
@@ -38,6 +42,7 @@ class Found(NamedTuple):
     edits: list[Path]
     languages: list[Path]
     recall: list[Path]
+    packs: list[Path]
     tokenizer: Path
 
 
@@ -70,6 +75,7 @@ def summary_of(
         "duplicates": load_json(found.duplicates)["dropped"],
         **({"planted": planted} if planted else {}),
         **({"mixture": mixture} if mixture else {}),
+        **({"packed": packed} if (packed := packed_of(found.packs)) else {}),
         "config_digest": config.config_digest,
         "configuration": config.configuration,
         "tokenizer": {name: ends[name] for name in TOKENIZER},
@@ -83,6 +89,16 @@ def edits_of(parts: list[Path]) -> dict[str, Counter]:
     """Return what filters cut in all parts: `filter.rule` -> spans and bytes."""
     by_rule = [load_json(part)["by_rule"] for part in parts]
     return added([{rule: whole(by_source) for rule, by_source in one.items()} for one in by_rule])
+
+
+def packed_of(packs: list[Path]) -> dict[str, dict[str, dict]]:
+    """Return rows, cut documents and fill rate by split and length. packs: from `pack`."""
+    packed: dict[str, dict[str, dict]] = {}
+    for pack in packs:
+        facts = load_json(pack)
+        figures = {name: facts[name] for name in PACKED}
+        packed.setdefault(pack.parent.name, {})[str(facts["length"])] = figures
+    return packed
 
 
 def spans_of(total: Counter, edits: dict[str, Counter], unit: str) -> dict:
@@ -130,5 +146,18 @@ def remarks(account: dict[str, Counter], summary: dict, tokenizer: dict) -> Iter
         yield f"the tokenizer's own normalizer changes texts: {', '.join(steps)}"
     for split, mixture in summary.get("mixture", {}).items():
         yield from mixture_table(mixture, split)
+    yield from packed_in_words(summary.get("packed", {}))
     for kind, figures in summary.get("planted", {}).items():
         yield f"planted {kind}: {figures['found']} of {figures['planted']} found"
+
+
+def packed_in_words(packed: dict[str, dict[str, dict]]) -> Iterator[str]:
+    """Yield a line for each split and length that has rows."""
+    for split, lengths in packed.items():
+        for length, figures in lengths.items():
+            if figures["rows"]:
+                yield (
+                    f"{split} packed to {int(length):,} tokens: {figures['rows']:,} rows, "
+                    f"{100 * figures['fill_rate']:.2f} % full, {figures['cut_documents']:,} of "
+                    f"{figures['documents']:,} documents cut"
+                )

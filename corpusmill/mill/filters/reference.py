@@ -82,7 +82,7 @@ def limits(schema: dict[str, Any]) -> str:
         return "list"
     if kind == "array":
         each = limits(schema["items"])
-        return f"list of {each}s" if schema["items"].get("type") else f"list of: {each}"
+        return f"list of {each}s" if each.isalpha() else f"list of: {each}"
     if kind not in ("integer", "number"):
         return kind
     least, most = schema.get("minimum"), schema.get("maximum")

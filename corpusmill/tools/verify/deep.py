@@ -19,6 +19,7 @@ from corpusmill.tools.verify.decoding import Decoder
 from corpusmill.tools.verify.findings import Findings
 from corpusmill.tools.verify.listing import Listing, gaps
 from corpusmill.tools.verify.locations import Place, whole
+from corpusmill.tools.verify.packs import hold_packs
 from corpusmill.tools.verify.reading import UNLIKE, Corpus
 from corpusmill.tools.verify.shard_documents import Shard, ShardLook, shards_of
 from corpusmill.tools.verify.summary import SUMMARY, summary_of
@@ -76,6 +77,7 @@ def look_inside(place: Place, listing: Listing, findings: Findings) -> None:
         if decoder and summary and (told := summary.get("tokenizer")) is not None:
             facts = decoder.setting._asdict()
             tell(corpus, SUMMARY, told, {name: facts.get(name) for name in told})
+        hold_packs(corpus, shards, summary)
         for split in splits:
             if (joined := f"tokens/{joined_name(split)}.bin") in listing.files:
                 hold_joined(corpus, joined, [one for one in shards if one.split == split])

@@ -20,10 +20,12 @@ class Kind(NamedTuple):
     folder: str
     endings: tuple[str, ...]
     rule: str
+    beginning: str = ""
 
 
 OF_SHARDS = [
     Kind("corpus", (".jsonl.zst", ".parquet", ".json"), "gather"),
+    Kind("tokens", (".npy", ".json"), "pack", "pack-"),
     Kind("tokens", (".bin", ".idx", ".json"), "encode"),
     Kind("placements", (".parquet",), "encode"),
 ]
@@ -68,13 +70,14 @@ def rule_of(name: str) -> str | None:
     top, _, split = folder.partition("/")
     if re.fullmatch(STAGE_NAME, split):
         for kind in OF_SHARDS:
-            if top == kind.folder and base.endswith(kind.endings):
+            its = base.startswith(kind.beginning) and base.endswith(kind.endings)
+            if top == kind.folder and its:
                 return kind.rule
     for kind in KINDS[len(OF_SHARDS) :]:
         # A tokenizer may have subfolders.
         inside = folder == kind.folder or (kind.endings == ("",) and f"{folder}/".startswith(
             f"{kind.folder}/"))  # fmt: skip
-        if inside and base.endswith(kind.endings):
+        if inside and base.startswith(kind.beginning) and base.endswith(kind.endings):
             return kind.rule
     return None
 

@@ -90,6 +90,7 @@ def with_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
 def kind(name: str) -> str:
     known = {
         ".json": "JSON", ".parquet": "Parquet", ".zst": "JSON lines", ".bin": "token ids",
-        ".idx": "an index", ".pkl": "facts for trainers", ".jsonl": "JSON lines",
+        ".idx": "an index", ".npy": "an index", ".pkl": "facts for trainers",
+        ".jsonl": "JSON lines",
     }  # fmt: skip
     return next((said for ending, said in known.items() if name.endswith(ending)), "what it is")

@@ -37,7 +37,8 @@ def drawn(split: Split, length: int, seed: int) -> Drawn:
     while (seconds := time.perf_counter() - start) < SECONDS and tokens < split.tokens:
         tokens += next(batches)[:, 1:].size
     first = np.arange(0, samples, max(1, samples // BATCH))[:BATCH]
-    shifted = int(sum(is_shifted(order.samples, number) for number in first.tolist()))
+    windows = Samples(split, length)
+    shifted = int(sum(is_shifted(windows, number) for number in first.tolist()))
     repeated = checked - int(seen.sum())
     return Drawn(samples, checked, repeated, tokens / seconds, shifted, len(first))
 
