@@ -195,7 +195,8 @@ class Layout:
     def packed(self, pattern: str) -> list[str]:
         """Return the files of the packed rows: of every split and length."""
         lengths = self._config.output.pack
-        return [pattern.format(split=split, length=n) for split in self.shards for n in lengths]
+        splits = in_order(self.shards)
+        return [pattern.format(split=split, length=n) for split in splits for n in lengths]
 
     def to_pack(self, pattern: str) -> Callable[[Any], list[str]]:
         """Return a function from the wildcard `split` to the files of its shards."""
