@@ -245,7 +245,10 @@ STAGES = [
 def staged(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("staged")
     config = config_of(folder, by=["source"], max=3)
-    mill(folder, config | {"stages": STAGES, "output": config["output"] | {"join": True, "pack": [128]}})
+    mill(
+        folder,
+        config | {"stages": STAGES, "output": config["output"] | {"join": True, "pack": [128]}},
+    )
     return folder
 
 
@@ -295,8 +298,8 @@ def test_stages__are_verified_proved_and_explained(staged):
 
 def test_stages__are_the_same_for_one_core(staged, tmp_path):
     config = config_of(tmp_path, by=["source"], max=3)
-    mill(tmp_path, config | {"stages": STAGES, "output": config["output"] | {"join": True, "pack": [128]}},
-         "--cores", "1")  # fmt: skip
+    output = config["output"] | {"join": True, "pack": [128]}
+    mill(tmp_path, config | {"stages": STAGES, "output": output}, "--cores", "1")
     assert digests(tmp_path) == digests(staged)
 
 
