@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from corpusmill.mill.decide.candidates import as_labels, as_numbers, labels_of, save_candidates
 from corpusmill.mill.decide.decided import load_candidates
-from corpusmill.mill.decide.mixture import DUPLICATES, Mixture
-from corpusmill.mill.dedup.winners import cluster_sizes_of_part
+from corpusmill.mill.decide.mixture import DUPLICATE_SOURCES, DUPLICATES, Mixture
+from corpusmill.mill.dedup.winners import clusters_of_part
 from corpusmill.mill.read.ids import ids_of_part
 from corpusmill.mill.storage.arrays import load_array
 from corpusmill.mill.storage.files import content_digest, save_json
@@ -92,9 +92,14 @@ def part_table(
         "size": sizes,
         "source": load_column(measures, "source").cast(pa.string()).take(chosen),
     }
-    for name in (*mixture.labels, *mixture.numbers):
-        if name == DUPLICATES:
-            columns[name] = pa.array(cluster_sizes_of_part(resolved, part, text_bytes.size)[rows])
+    names = (*mixture.labels, *mixture.numbers)
+    of_clusters = {}
+    if {DUPLICATES, DUPLICATE_SOURCES} & set(names):
+        clusters = clusters_of_part(resolved, part, text_bytes.size)
+        of_clusters = {DUPLICATES: clusters.documents, DUPLICATE_SOURCES: clusters.sources}
+    for name in names:
+        if name in of_clusters:
+            columns[name] = pa.array(of_clusters[name][rows])
         else:
             columns[name] = load_column(measures, name).take(chosen)
         convert = as_labels if name in mixture.labels else as_numbers

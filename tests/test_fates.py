@@ -38,9 +38,15 @@ def facts(tmp_path) -> Facts:
     row = {"id": 7, "source": "web", "file": "a.jsonl", "line": 8, "fate": "one_too_many",
            "text_bytes": 30}  # fmt: skip
     config = SimpleNamespace(
-        normalize=SimpleNamespace(mode="nfc"), filters=configured([{"name": "empty"}])
+        normalize=SimpleNamespace(mode="nfc"),
+        filters=configured([{"name": "empty"}]),
+        dedup=SimpleNamespace(within=None),
     )
-    results = SimpleNamespace(config=config, path=lambda pattern, part: tmp_path / "none")
+    results = SimpleNamespace(
+        config=config,
+        path=lambda pattern, part: tmp_path / "none",
+        sources={"web": SimpleNamespace(duplicates="near")},
+    )
     ledger = SimpleNamespace(dropped_for=lambda id: ([], 0))
     return Facts(results, ledger, row)
 
@@ -58,7 +64,9 @@ def test_decide__gives_the_fates_of_a_step_in_the_order_of_their_declarations(mo
     monkeypatch.setattr(fate_columns, "FATES", {fate.name: fate for fate in some})
     chars = {"chars": np.array([9, 9, 9, 1, 9])}
     ids, winner = np.arange(5, dtype=np.uint64), np.array([0, 0, 2, 3, 4], np.uint64)
-    known = AtAssign(ids, winner, np.zeros(5), np.array([1, 1, 0, 1, 1]), chars.__getitem__)
+    known = AtAssign(
+        ids, winner, np.zeros(5), np.array([1, 1, 0, 1, 1]), np.ones(5, bool), chars.__getitem__
+    )
     column = FateColumn(5)
     column.decide("assign", known, np.array([True, True, True, True, False]))
     found = column.array().to_pylist()
