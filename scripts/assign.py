@@ -63,9 +63,7 @@ def assign(
     dropped = dropped_of_part(resolved, part)
     winner, similarity, stage = won_by(dropped, ids)
     sources, source = load_labels(measures, "source")
-    split, copies = drawn(
-        ids, np.array([sampling.weights[one] for one in sources])[source], sampling
-    )
+    split, copies = drawn(ids, sources, source, sampling)
     agreed = agreed_by(resolved, part, agreement, measures, ids.size)
     known = AtAssign(ids, winner, split, copies, agreed, lambda name: load_table(measures, name)[0])
     fates.decide("assign", known, admitted)
@@ -95,9 +93,10 @@ def assign(
 
 
 def drawn(
-    ids: np.ndarray, weights: np.ndarray, sampling: Sampling
+    ids: np.ndarray, names: list[str], source: np.ndarray, sampling: Sampling
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the split and the number of copies of each document."""
+    """Return the split and the number of copies of each document. source: index into names."""
+    weights = np.array([sampling.weights[name] for name in names])[source]
     split = splits_of(ids, sampling.fractions, sampling.seed)
     return split, copies_of(ids, weights, split, sampling.seed, sampling.mixes)
 

@@ -11,6 +11,7 @@ from effort import examples
 from handmade import extract_by_hand, order_rows, verdict_file
 from hypothesis import given
 from hypothesis import strategies as st
+from test_config import SHIPPED, faults
 
 from corpusmill.mill.dedup.candidates import identical_edges, same_key_edges
 from corpusmill.mill.dedup.edges import BY_DIGEST, IDENTICAL, WINNERS
@@ -218,3 +219,22 @@ def test_agreed_by__counts_sources_of_clusters_but_not_of_exempt_ones(
     agreement = assign.Agreement(wanted, POLICIES)
     got = assign.agreed_by([tmp_path / "bin"], 1, agreement, ranked.measures, 6)
     assert "".join(map(str, got.astype(int))) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "dedup", "expected"),
+    [
+        ({"held_out": True, "duplicates": "none"}, {},
+         'sources: "more" is held_out, so duplicates has no effect. Remove duplicates.'),
+        ({"duplicates": "none"}, {"min_sources": 6},
+         "dedup.min_sources: 6 exceeds the number of compared sources (5), so none of their "
+         "documents would be kept. Lower it."),
+        ({"duplicates": "fuzzy"}, {},
+         "sources[6].duplicates: expected one of near, exact, none, got fuzzy."),
+        ({}, {"within": ""}, "dedup.within"),
+    ],
+)  # fmt: skip
+def test_check_config__refuses_policies_that_have_no_effect(source, dedup, expected):
+    more = {"name": "more", "files": ["a.jsonl"]} | source
+    (told,) = faults({"sources": [*SHIPPED["sources"], more], "dedup": dedup})
+    assert told.startswith(expected)

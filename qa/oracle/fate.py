@@ -50,7 +50,7 @@ def place_of_copy(id_: int, copy: int, copies: int, shards: int, seed: int) -> t
 def decide(documents: list[Document], config: dict) -> None:
     """Split, copies and fate of every document; contamination is not known yet."""
     weights = {source["name"]: source.get("weight", 1) for source in config["sources"]}
-    seed = config["shuffle"]["seed"]
+    seed, min_sources = config["shuffle"]["seed"], config["dedup"]["min_sources"]
     for document in documents:
         document.split = split_of(document.id, config)
         copies = copies_of(document.id, document.split, weights[document.source], seed)
@@ -58,6 +58,8 @@ def decide(documents: list[Document], config: dict) -> None:
             document.fate = document.filter_fate
         elif document.winner is not None:
             document.fate = "duplicate"
+        elif document.policy != "none" and document.cluster_sources < min_sources:
+            document.fate = "few_sources"
         elif copies == 0:
             document.fate = "not_sampled"
         else:
