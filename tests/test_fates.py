@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from test_config import SHIPPED
 
 from corpusmill.mill.account.accounts import funnel, imbalances
 from corpusmill.mill.decide import fate_columns
@@ -19,11 +20,13 @@ from corpusmill.mill.decide.fates import (
     dropping_fates,
     uncompared_fates,
 )
+from corpusmill.mill.dedup.edges import STAGES
 from corpusmill.mill.filters.configured import ConfiguredFilter, configured, name_faults
 from corpusmill.mill.filters.reference import page
+from corpusmill.run.config import Config
 from corpusmill.tools.verify.between import _compared
 from corpusmill.tools.why.facts import Facts
-from corpusmill.tools.why.story import heading, line_of_list, steps
+from corpusmill.tools.why.story import heading, how_alike, line_of_list, steps
 
 
 @pytest.fixture
@@ -81,6 +84,19 @@ def test_why__tells_a_further_fate_as_no_filter(another, facts):
         ("assign", f"Dropped as one_too_many: {another.meaning}"),
     ]
     assert line_of_list(facts) == ["7", "a.jsonl:8", "one_too_many", ""]
+
+
+def test_why__names_the_settings_in_every_stage(facts):
+    facts.row |= {"winner": 3, "similarity": 0.9}
+    facts.results.config.dedup = Config.of(SHIPPED).dedup
+    facts.results.config.minhash = Config.of(SHIPPED).minhash
+    said = {}
+    for stage in STAGES.values():
+        facts.row["stage"] = stage
+        said[stage] = how_alike(facts)
+    assert not any("{" in sentence for sentence in said.values())
+    assert "dedup.threshold is 0.8" in said["sketch"]
+    assert "dedup.method is verified" in said["band"]
 
 
 def test_account__counts_a_further_fate(another):
