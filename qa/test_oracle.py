@@ -67,8 +67,9 @@ def test_oracle_dedup__a_text_is_paired_with_64_of_many():
     config = whole_config({"minhash": {"permutations": 1}, "dedup": {"bands": 1, "rows": 1}})
     documents = [Document(k, "s", "f", k, str(k), str(k), []) for k in range(70)]
     for document in documents:
+        document.takes_part = True
         document.digest, document.sketch, document.order = b"%d" % document.id, (7,), (document.id,)
-    pairs = dedup.similar_enough_pairs(dedup.units_of(documents, "verified"), config)
+    pairs = dedup.similar_enough_pairs(dedup.units_of(documents, config), config)
     assert [better for better, worse in pairs if worse == 69] == list(range(64))
     assert sum(worse == 64 for _, worse in pairs) == 64
 

@@ -38,6 +38,7 @@ rule assign:
     params:
         settings=settings(
             sampling=SETTINGS.sampling,
+            agreement=SETTINGS.agreement,
         ),
         code=code_digest("assign"),
         paths=named_paths,

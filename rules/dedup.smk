@@ -31,6 +31,7 @@ writes   results/extracts/{block}.arrows   id, order, text of documents in pairs
          results/extracts/{block}.edges.npy, .starts.npy   their pairs by bin, start of each bin
          results/extracts/{block}.json     the files, digests
          results/resolved/{bin}.npy        id, winner, similarity, stage of dropped documents
+         results/resolved/{bin}.winners.npy   id, dropped, sources of documents kept instead
          results/resolved/{bin}.json       counts, the largest groups
          results/duplicates.json           counts that the guard checked; only if it passed the run
 """
@@ -84,7 +85,7 @@ rule band:
     params:
         settings=settings(
             banding=SETTINGS.banding,
-            candidates=CONFIG.dedup.candidates,
+            comparing=SETTINGS.comparing,
         ),
         code=code_digest("band"),
         paths=named_paths,
@@ -201,6 +202,7 @@ rule resolve:
         settings=settings(
             resolution=SETTINGS.of("resolution"),
             similarity=SETTINGS.similarity,
+            policies=SETTINGS.policies,
         ),
         code=code_digest("resolve"),
         paths=named_paths,
@@ -226,6 +228,7 @@ rule guard:
     params:
         settings=settings(
             limits=SETTINGS.of("duplicate_limits"),
+            policies=SETTINGS.policies,
         ),
         code=code_digest("guard"),
         paths=named_paths,

@@ -40,7 +40,7 @@ rule measure:
         settings=settings(
             filters=SETTINGS.measuring,
             prefer=CONFIG.dedup.prefer,
-            members=CONFIG.mixture.members,
+            members=CONFIG.members,
         ),
         code=code_digest("measure"),
         paths=named_paths,

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from corpusmill.mill.dedup.edges import edges_from
-from corpusmill.mill.dedup.extracts import ExtractFiles, write_extract
+from corpusmill.mill.dedup.extracts import ExtractFiles, Known, write_extract
 from corpusmill.mill.dedup.order import Preference, Ranked, order_of_part
+from corpusmill.mill.dedup.policies import numbers_of_sources
 from corpusmill.mill.read.ids import ROW_BITS, dense_numbers, ids_of_part
 from corpusmill.mill.storage.arrays import StoredArray, load_array, save_array
 from corpusmill.mill.storage.files import content_digest, load_listing, save_json, writing
@@ -44,6 +45,14 @@ def edges_by_bin(
     return found[order], np.searchsorted(bin[order], np.arange(bins + 1))
 
 
+def known_of_part(tables: Ranked, part: int, documents: int, preference: Preference) -> Known:
+    return Known(
+        ids_of_part(part, documents),
+        order_of_part(tables, part, preference),
+        numbers_of_sources(tables.measures, list(preference.weights)),
+    )
+
+
 def extract(
     of_parts: Parts,
     groups: Groups,
@@ -65,10 +74,8 @@ def extract(
         for k, (text, *tables) in enumerate(zip(*of_parts, strict=True)):
             part = first_part + k
             mine = np.array(of_documents[int(part_starts[part]) : int(part_starts[part + 1])])
-            order = order_of_part(Ranked(*tables), part, preference)
-            offsets[k] = write_extract(
-                file, text, ids_of_part(part, mine.size), order, mine, bins, progress.advance
-            )
+            known = known_of_part(Ranked(*tables), part, mine.size, preference)
+            offsets[k] = write_extract(file, text, known, mine, bins, progress.advance)
     save_array(made.index, offsets)
     found, edge_starts = edges_by_bin(
         pairs, range(first_part, last), of_documents, part_starts, bins

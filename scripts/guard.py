@@ -14,16 +14,17 @@ def guard(
     assigned: list[Path],
     resolved: list[Path],
     limits: dict[str, Any],
+    policies: dict[str, str],
     report: Path,
 ) -> None:
     """assigned, resolved: the counts of all parts and the reports of all bins.
 
-    limits: keyword arguments of `refuse_too_many`.
+    limits: keyword arguments of `refuse_too_many`. policies: `duplicates` of each source.
     """
     parts, bins = load_listing(assigned), load_listing(resolved)
     refuse_unequal(parts, bins)
     sources = added([part["by_source"] for part in parts])
-    found = duplicates_of(parts, bins, sources)
+    found = duplicates_of(parts, bins, sources, policies)
     refuse_too_many(bins, sources, **limits)
     save_json(report, found)
     logging.info("duplicates by stage: %s", found["dropped"])

@@ -30,7 +30,7 @@ def measure(
     made: EditedFiles,
 ) -> None:
     """filters: with the settings that affect their values. prefer: dedup.prefer. members: of the
-    records, whose values a mixture needs."""
+    records, whose values divide documents."""
     # Read the rest of the records only if needed: it may be as large as the texts.
     measuring = configured(filters)
     asked = members or prefer["field"] or any("records" in one.needs for one in measuring)

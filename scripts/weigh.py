@@ -11,13 +11,14 @@ import pyarrow as pa
 from corpusmill.mill.decide.candidates import as_labels, as_numbers, names_in, save_candidates
 from corpusmill.mill.decide.decided import load_candidates
 from corpusmill.mill.decide.mixture import (
+    DUPLICATE_SOURCES,
     DUPLICATES,
     Stage,
     label_column,
     labels_of,
     numbers_of,
 )
-from corpusmill.mill.dedup.winners import cluster_sizes_of_part
+from corpusmill.mill.dedup.winners import clusters_of_part
 from corpusmill.mill.read.ids import ids_of_part
 from corpusmill.mill.storage.arrays import load_array
 from corpusmill.mill.storage.files import content_digest, save_json
@@ -106,10 +107,14 @@ def part_table(
     """Return the table of a part. rows: the documents that could be in train."""
     chosen = pa.array(rows)
     (text_bytes,) = load_table(measures, "text_bytes")
+    of_clusters = {}
+    if {DUPLICATES, DUPLICATE_SOURCES} & {*labels, *numbers}:
+        clusters = clusters_of_part(resolved, part, text_bytes.size)
+        of_clusters = {DUPLICATES: clusters.documents, DUPLICATE_SOURCES: clusters.sources}
 
     def values(name: str) -> pa.Array:
-        if name == DUPLICATES:
-            return pa.array(cluster_sizes_of_part(resolved, part, text_bytes.size)[rows])
+        if name in of_clusters:
+            return pa.array(of_clusters[name][rows])
         return load_column(measures, name).take(chosen)
 
     return pa.table(

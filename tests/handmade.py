@@ -42,10 +42,14 @@ def order_rows(order: Order) -> list[tuple]:
 
 
 def extract_by_hand(
-    ids: list[int], order: list[tuple], texts: list[str], edges: list[tuple]
+    ids: list[int], order: list[tuple], texts: list[str], edges: list[tuple], sources=()
 ) -> Extract:
+    """sources: their numbers; of one source if none are given."""
     column = TextColumn.of(string_array([text.encode() for text in texts]))
-    return Extract(np.array(ids, np.uint64), order_by_hand(order), column, edge_array(edges))
+    numbers = np.array(sources or [0] * len(ids), np.uint32)
+    return Extract(
+        np.array(ids, np.uint64), order_by_hand(order), column, edge_array(edges), numbers
+    )
 
 
 def verdict_file(path: Path, fate, source: list[str], text_bytes, **by_field) -> Ranked:

@@ -120,6 +120,20 @@ def component_winners(best_first: list, similar: dict[frozenset, tuple], chain: 
     return dropped
 
 
+def kept_documents(best_first: list, similar: set[frozenset], text_of: dict, exact: set) -> list:
+    """Document by document. Those in `exact` are like equal texts alone, all others like documents
+    that form a pair of `similar`, too."""
+    kept: list = []
+    for one in best_first:
+        if not any(
+            text_of[one] == text_of[other]
+            or (frozenset({one, other}) in similar and not {one, other} & exact)
+            for other in kept
+        ):
+            kept.append(one)
+    return kept
+
+
 def shares_band(one: list[int], other: list[int], bands: int, rows: int) -> bool:
     return any(
         one[band * rows : (band + 1) * rows] == other[band * rows : (band + 1) * rows]

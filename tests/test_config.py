@@ -216,8 +216,8 @@ def test_config_digest__differs_only_if_a_key_shapes_results():
 def test_within__has_the_keys_that_are_declared_so():
     entry = Entry(name="a", colour="red")
     box = Box(entries=[entry], first=entry, width=3, note="b")
-    assert box.within("drawing") == {"width": 3, "note": "b"}
-    assert box.within("writing") == {}
+    assert box.keys_within("drawing") == {"width": 3, "note": "b"}
+    assert box.keys_within("writing") == {}
 
 
 def groups_of(section: type) -> list[tuple[str, str]]:

@@ -31,8 +31,11 @@ def files(tmp_path) -> dict:
     save_json(tmp_path / "duplicates.json", {
         "dropped": {"identical": 2, "shingles": 1},
         "sources": {
-            "web": {"documents": 7, "duplicates": 3},
-            "books": {"documents": 2, "duplicates": 0},
+            "web": {
+                "policy": "near", "documents": 7, "duplicates": 3,
+                "stages": {"identical": 2, "shingles": 1},
+            },
+            "books": {"policy": "none", "documents": 2, "duplicates": 0, "stages": {}},
         },
     })  # fmt: skip
     scattered = [tmp_path / f"scattered/{part:05d}.json" for part in range(2)]
@@ -89,6 +92,14 @@ def test_contradictions__name_a_number_that_is_one_more(files, name, path, says)
     save_json(file, changed)
     (told,) = told_of(ACCOUNT, files)
     assert told.endswith(says)
+
+
+@pytest.mark.parametrize(("policy", "count"), [("exact", 1), ("none", 3)])
+def test_contradictions__see_duplicates_that_the_policy_rules_out(files, policy, count):
+    changed = load_json(files["duplicates"])
+    changed["sources"]["web"]["policy"] = policy
+    save_json(files["duplicates"], changed)
+    assert told_of(ACCOUNT, files) == [f"duplicates of web against its policy: 0 and {count}"]
 
 
 def test_contradictions__see_sources_that_only_one_side_knows(files):

@@ -22,11 +22,12 @@ MOST_MB = 12 * 16
 LOOKS = {
     "check": "from corpusmill.mill.read.first_records import Asked, fault_of\n"
     "said = fault_of(Asked('s', path, 'text', 0), (), limits)",
-    "members": "from corpusmill.run.absent_members import absent_members\n"
+    "members": "from corpusmill.run.absent_members import absent_members, users_of\n"
     "from corpusmill.mill.read.first_records import Asked\n"
     "from corpusmill.mill.filters.configured import configured\n"
     "entry = {'name': 'metadata', 'field': 'absent', 'matches': 'x'}\n"
-    "said = list(absent_members(configured([entry]), [Asked('s', path, 'text', 0)], (), limits))",
+    "users = users_of(configured([entry]), {'member': None})\n"
+    "said = list(absent_members(users, [Asked('s', path, 'text', 0)], (), limits))",
     "columns": "from corpusmill.mill.read.typed_columns import types_of\n"
     "said = types_of(path, 'text', (), limits)",
     "init": "from corpusmill.cli import init\n"

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from corpusmill.mill.decide.fates import KEPT
 from corpusmill.mill.dedup.components import bins_of, paired, union_find
 from corpusmill.mill.dedup.edges import DROPPED, IDENTICAL, Similarity
-from corpusmill.mill.dedup.extracts import ExtractFiles, read_extract, write_extract
+from corpusmill.mill.dedup.extracts import ExtractFiles, Known, read_extract, write_extract
 from corpusmill.mill.dedup.order import Preference, Ranked, order_of_part
-from corpusmill.mill.dedup.winners import cluster_sizes_of_part
+from corpusmill.mill.dedup.winners import clusters_of_part
 from corpusmill.mill.read.ids import dense_numbers, ids_of_part, starts_of_parts
 from corpusmill.mill.storage.arrays import load_array, save_array
 from corpusmill.mill.storage.files import load_json, save_json, writing
@@ -40,9 +40,10 @@ def write_block(folder: Path, number: int, parts, first: int, bins: int) -> dict
             text = text_part(folder / f"{part}.arrow", [text for text, _ in rows])
             ids = ids_of_part(part, len(rows))
             order = order_by_hand([order_of_id(i) for i in ids.tolist()])
+            known = Known(ids, order, (ids % np.uint64(3)).astype(np.uint32))
             labels = np.array([label for _, label in rows], np.uint32)
             read = []
-            offsets.append(write_extract(file, text, ids, order, labels, bins, read.append))
+            offsets.append(write_extract(file, text, known, labels, bins, read.append))
             assert sum(read) == len(rows)
     save_array(folder / f"{number}.npy", np.array(offsets))
     save_array(folder / f"{number}.edges", edge_array([]))
@@ -76,6 +77,7 @@ def test_read_extract__gives_what_was_written(parts, block, batch_rows):
         assert list(zip(extract.ids.tolist(), texts, strict=True)) == expected
         order = order_by_hand([order_of_id(id) for id, _ in expected])
         assert order_rows(extract.order) == order_rows(order)
+        assert extract.sources.tolist() == [id % 3 for id, _ in expected]
         assert extract.edges.size == 0
 
 
@@ -158,8 +160,8 @@ def test_resolve__and_assign_read_back_who_is_dropped(step, tmp_path, bins):
     for bin in range(bins):
         step("resolve").resolve(
             sorted(tmp_path.glob("*.counts")), bin, {"resolve": "kept", "shingle_chars": 3},
-            Similarity(0.5, 128), tmp_path / f"{bin}.dropped", tmp_path / f"{bin}.winners",
-            tmp_path / f"{bin}.report",
+            Similarity(0.5, 128), {"s": "near"}, tmp_path / f"{bin}.dropped",
+            tmp_path / f"{bin}.winners", tmp_path / f"{bin}.report",
         )  # fmt: skip
         reports.append(load_json(tmp_path / f"{bin}.report"))
         table = load_array(tmp_path / f"{bin}.dropped")
@@ -178,7 +180,9 @@ def test_resolve__and_assign_read_back_who_is_dropped(step, tmp_path, bins):
     copies = [(2 << 32, 0), (2 << 32 | 3, 0), (4 << 32, 2), (4 << 32 | 1, 0)]
     expected = sorted([*copies, (3 << 32, 2 << 32 | 2)])
     assert sorted(got) == expected
-    sizes = [cluster_sizes_of_part(resolved, part, 4).tolist() for part in range(len(CORPUS))]
+    clusters = [clusters_of_part(resolved, part, 4) for part in range(len(CORPUS))]
+    assert all((one.sources == 1).all() for one in clusters)
+    sizes = [one.documents.tolist() for one in clusters]
     winners = Counter(winner for _, winner in expected)
     assert sizes == [
         [1 + winners[part << 32 | row] for row in range(4)] for part in range(len(CORPUS))

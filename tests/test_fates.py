@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from test_config import SHIPPED
 
 from corpusmill.mill.account.accounts import funnel, imbalances
 from corpusmill.mill.decide import fate_columns
@@ -20,11 +21,13 @@ from corpusmill.mill.decide.fates import (
     dropping_fates,
     uncompared_fates,
 )
+from corpusmill.mill.dedup.edges import STAGES
 from corpusmill.mill.filters.configured import ConfiguredFilter, configured, name_faults
 from corpusmill.mill.filters.reference import page
+from corpusmill.run.config import Config
 from corpusmill.tools.verify.between import _compared
 from corpusmill.tools.why.facts import Facts
-from corpusmill.tools.why.story import heading, line_of_list, steps
+from corpusmill.tools.why.story import heading, how_alike, line_of_list, steps
 
 
 @pytest.fixture
@@ -39,9 +42,15 @@ def facts(tmp_path) -> Facts:
     row = {"id": 7, "source": "web", "file": "a.jsonl", "line": 8, "fate": "one_too_many",
            "text_bytes": 30}  # fmt: skip
     config = SimpleNamespace(
-        normalize=SimpleNamespace(mode="nfc"), filters=configured([{"name": "empty"}])
+        normalize=SimpleNamespace(mode="nfc"),
+        filters=configured([{"name": "empty"}]),
+        dedup=SimpleNamespace(within=None),
     )
-    results = SimpleNamespace(config=config, path=lambda pattern, part: tmp_path / "none")
+    results = SimpleNamespace(
+        config=config,
+        path=lambda pattern, part: tmp_path / "none",
+        sources={"web": SimpleNamespace(duplicates="near")},
+    )
     ledger = SimpleNamespace(dropped_for=lambda id: ([], 0))
     return Facts(results, ledger, row)
 
@@ -59,7 +68,9 @@ def test_decide__gives_the_fates_of_a_step_in_the_order_of_their_declarations(mo
     monkeypatch.setattr(fate_columns, "FATES", {fate.name: fate for fate in some})
     chars = {"chars": np.array([9, 9, 9, 1, 9])}
     ids, winner = np.arange(5, dtype=np.uint64), np.array([0, 0, 2, 3, 4], np.uint64)
-    known = AtAssign(ids, winner, np.zeros(5), np.array([1, 1, 0, 1, 1]), chars.__getitem__)
+    known = AtAssign(
+        ids, winner, np.zeros(5), np.array([1, 1, 0, 1, 1]), np.ones(5, bool), chars.__getitem__
+    )
     column = FateColumn(5)
     column.decide("assign", known, np.array([True, True, True, True, False]))
     found = column.array().to_pylist()
@@ -74,6 +85,19 @@ def test_why__tells_a_further_fate_as_no_filter(another, facts):
         ("assign", f"Dropped as one_too_many: {another.meaning}"),
     ]
     assert line_of_list(facts) == ["7", "a.jsonl:8", "one_too_many", ""]
+
+
+def test_why__names_the_settings_in_every_stage(facts):
+    facts.row |= {"winner": 3, "similarity": 0.9}
+    facts.results.config.dedup = Config.of(SHIPPED).dedup
+    facts.results.config.minhash = Config.of(SHIPPED).minhash
+    said = {}
+    for stage in STAGES.values():
+        facts.row["stage"] = stage
+        said[stage] = how_alike(facts)
+    assert not any("{" in sentence for sentence in said.values())
+    assert "dedup.threshold is 0.8" in said["sketch"]
+    assert "dedup.method is verified" in said["band"]
 
 
 def test_account__counts_a_further_fate(another):

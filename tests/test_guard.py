@@ -38,12 +38,13 @@ def report_of(step, folder: Path, sources: list[dict], bins: list[list[dict]],
     assigned, resolved = saved(folder / "assigned", parts), saved(folder / "resolved", found)
     out = folder / "duplicates.json"
     limits = {"max_group_texts": max_group_texts, "max_duplicate_fraction": most}
-    step("guard").guard(assigned, resolved, limits, out)
+    step("guard").guard(assigned, resolved, limits, dict.fromkeys(most, "near"), out)
     return load_json(out)
 
 
 def counts(documents: int, duplicates: int) -> dict:
-    return {"documents": documents, "duplicates": duplicates}
+    stages = {"identical": duplicates, "sketch": 0}
+    return {"documents": documents, "duplicates": duplicates, **stages}
 
 
 def test_guard__adds_up_what_parts_and_bins_found(step, tmp_path):
@@ -54,8 +55,14 @@ def test_guard__adds_up_what_parts_and_bins_found(step, tmp_path):
     assert (got["pairs"], got["measured"]) == (30, 9)
     assert got["clusters"] == [SOME | {"clusters": 6, "documents": 45}]
     assert got["sources"] == {
-        "books": {"documents": 0, "duplicates": 0, "share": 0},
-        "web": {"documents": 10, "duplicates": 3, "share": 0.3},
+        "books": {"policy": "near", "documents": 0, "duplicates": 0, "share": 0, "stages": {}},
+        "web": {
+            "policy": "near",
+            "documents": 10,
+            "duplicates": 3,
+            "share": 0.3,
+            "stages": {"identical": 3},
+        },
     }
     assert got["largest_groups"] == [group(5, 5), group(3, 4), group(1, 9)]
 
@@ -76,7 +83,7 @@ def test_guard__refuses_parts_that_lost_a_dropped_document(step, tmp_path):
     with pytest.raises(
         ValueError, match=r"the bins dropped 5 documents .* the parts have 4 duplicates"
     ):
-        step("guard").guard(*files, {}, tmp_path / "duplicates.json")
+        step("guard").guard(*files, {}, {}, tmp_path / "duplicates.json")
 
 
 def test_guard__stops_at_a_source_of_too_many_duplicates_with_the_evidence(step, tmp_path):

@@ -21,6 +21,7 @@ from workflow import document, jobs, mill, snakemake, summary, write_jsonl
 from corpusmill.mill.decide.decided import load_marks
 from corpusmill.mill.decide.holdout import DTYPE, EVALUATION
 from corpusmill.mill.decide.splits_and_copies import Sampling
+from corpusmill.mill.dedup.order import Ranked
 from corpusmill.mill.read.parts import TextPart
 from corpusmill.mill.read.spans import (
     Spans,
@@ -277,9 +278,10 @@ def test_assign__holds_a_text_out_as_it_was_before_it_lost_a_line(step, tmp_path
     save_table(tmp_path / "measures.arrow", source=sources)
     paths = [tmp_path / name for name in ("assigned.arrow", "held_out.npy", "clusters", "counts")]
     step("assign").assign(
-        tmp_path / "filter.arrow", tmp_path / "measures.arrow", tmp_path / "digests.npy",
+        Ranked(tmp_path / "filter.arrow", tmp_path / "measures.arrow"), tmp_path / "digests.npy",
         [tmp_path / "cut/00000.npy"],
         [], 0, Sampling({"s": 1}, {"validation": 1, "test": 0}, 42, False),
+        SimpleNamespace(min_sources=1, policies={"s": "near"}),
         SimpleNamespace(**{path.stem: path for path in paths}),
     )  # fmt: skip
     found = {entry["digest"].tobytes() for entry in load_array(tmp_path / "held_out.npy")}

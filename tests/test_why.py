@@ -25,7 +25,7 @@ from corpusmill.cli.main import main
 from corpusmill.mill.account.ledger_columns import ROW_GROUP, ledger_schema, save_ledger
 from corpusmill.mill.account.ledger_rows import Cut, cut_columns
 from corpusmill.mill.account.part_account import cut_faults
-from corpusmill.mill.decide.fates import DUPLICATE, LEFT_OVER
+from corpusmill.mill.decide.fates import DUPLICATE, FEW_SOURCES, LEFT_OVER
 from corpusmill.mill.read.parts import TextPart
 from corpusmill.mill.storage.files import save_json
 from corpusmill.mill.storage.tables import save_parquet
@@ -99,8 +99,9 @@ def fault(*arguments: str) -> str:
 def test_corpus__has_every_fate(whole):
     fates = Counter(row["fate"] for row in whole.rows)
     # A further fate needs a document here only if it has a story of its own.
-    # Only a run with a mixture has the fate LEFT_OVER; tests/test_mixture_workflow.py has one.
-    assert set(fates) >= {"malformed", "empty", "too_short", *DECIDED} - {LEFT_OVER}
+    # Only a run with a mixture has the fate LEFT_OVER, and only one with dedup.min_sources
+    # FEW_SOURCES; tests/test_mixture_workflow.py and tests/test_policies_workflow.py have them.
+    assert set(fates) >= {"malformed", "empty", "too_short", *DECIDED} - {LEFT_OVER, FEW_SOURCES}
     assert {row.get("held_out_by") for row in whole.rows} >= {"evaluation", "validation"}
     assert {row["stage"] for row in whole.rows if "stage" in row} >= {"identical", "shingles"}
     assert {row["split"] for row in whole.rows if "split" in row} == {"train", "validation", "test"}

@@ -1,12 +1,13 @@
-"""Find record members that filters use but no first record has, most likely a misspelt name.
+"""Find record members that are used but that no first record has, most likely a misspelt name.
 
-Without this check, a block list with a wrong name matches nothing and the run still succeeds. Runs
-in its own process while a run starts.
+Filters and dedup.within use members. Without this check, a block list with a wrong name matches
+nothing and the run still succeeds. Runs in its own process while a run starts.
 """
 
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from corpusmill.messages.near_names import meant
 from corpusmill.mill.filters.configured import ConfiguredFilter, configured
@@ -22,22 +23,39 @@ MOST_FILES = 50
 never fails a run."""
 
 
+class User(NamedTuple):
+    """What uses members of records."""
+
+    name: str
+    members: Sequence[str]
+    exempt: Sequence[str]
+    """Sources whose records it does not use."""
+
+
+def users_of(filters: list[ConfiguredFilter], within: dict[str, Any]) -> list[User]:
+    """Return all users. within: the `member` of dedup.within or None, and `exempt` sources."""
+    found = [User(f"the filter {one.name}", one.members, one.untouched) for one in filters]
+    if within["member"]:
+        found.append(User("dedup.within", [within["member"]], within["exempt"]))
+    return found
+
+
 def absent_members(
-    filters: list[ConfiguredFilter],
+    users: list[User],
     files: list[Asked],
     readers: Sequence[str],
     limits: ReadLimits = READ_LIMITS,
 ) -> Iterator[str]:
     """Yield one note per missing member. files: of milled sources, with readable first records."""
-    for filter in filters:
-        judged = [file for file in files if file.source not in filter.untouched][:MOST_FILES]
+    for user in users:
+        judged = [file for file in files if file.source not in user.exempt][:MOST_FILES]
         first = next((rest for file in judged for rest in rests(file, readers, limits)), None)
         if first is None:
             continue
-        for field in filter.members:
+        for field in user.members:
             if not has_member(judged, field, readers, limits):
                 yield (
-                    f"the filter {filter.name} needs the member {field}, but none of the first "
+                    f"{user.name} needs the member {field}, but none of the first "
                     f"records has it.{meant(field, names_in(first), cutoff=0.5)}"
                 )
 
@@ -69,13 +87,14 @@ def names_in(rest: bytes) -> list[str]:
 
 
 def main() -> None:
-    """Read {"filters", "files": [Asked], "readers": [path], "limits": ReadLimits} from standard
-    input; print one line per missing member to standard error."""
+    """Read {"filters", "within", "files": [Asked], "readers": [path], "limits": ReadLimits} from
+    standard input; print one line per missing member to standard error."""
     serve_another()
     asked = json.load(sys.stdin)
     files = [Asked(*file) for file in asked["files"]]
     limits = ReadLimits(**asked["limits"])
-    for note in absent_members(configured(asked["filters"]), files, asked["readers"], limits):
+    users = users_of(configured(asked["filters"]), asked["within"])
+    for note in absent_members(users, files, asked["readers"], limits):
         print(note, file=sys.stderr)
 
 

@@ -88,6 +88,12 @@ class Source(Section):
         default=0.9,
         within="duplicate_limits",
     )
+    duplicates: Literal["near", "exact", "none"] = key(
+        "With which documents to compare the source's documents. near: with similar ones. exact: "
+        "only with those that have the same text. none: with no others, so all stay and none of "
+        "them displaces another; for example for synthetic or templated text.",
+        default="near",
+    )
     cut_spans: bool = key(
         "Whether repeated spans are cut from this source (see spans.unit). If false, spans of "
         "this source also do not count as first occurrences.",
@@ -102,7 +108,7 @@ class Source(Section):
     def faults(self) -> Iterator[str]:
         milled_only = {
             "weight": 1, "priority": None, "max_dropped_fraction": 0.99,
-            "max_duplicate_fraction": 0.9, "cut_spans": True,
+            "max_duplicate_fraction": 0.9, "duplicates": "near", "cut_spans": True,
         }  # fmt: skip
         for name in sorted(milled_only) if self.held_out else ():
             if getattr(self, name) != milled_only[name]:
@@ -240,7 +246,20 @@ class Dedup(Section):
     )
     rows: Literal["auto"] | int = key("Number of sketch values per band.", least=1, most=4096)
     candidates: Literal["kept", "all"] = key(
-        "Which documents to compare. kept: documents that pass the filters. all: every document."
+        "Which documents to compare. kept: documents that pass the filters. all: every document.",
+        within="comparing",
+    )
+    within: str | None = key(
+        "Record member, such as dump, or meta.language for a nested one. Only documents with the "
+        "same value are compared. Documents without the member are compared with each other.",
+        least_chars=1,
+        within="comparing",
+    )
+    min_sources: int = key(
+        "Keep a document only if its cluster has documents of at least this number of sources. 1: "
+        "keep every document.",
+        least=1,
+        most=1000000,
     )
     resolve: Literal["kept", "component"] = key(
         "Which duplicates to drop. kept: only documents that are similar to a kept document. "
@@ -503,9 +522,18 @@ class Config(Section):
                 "sources: all sources have the weight 0, so no document would be kept. Raise a "
                 "weight above 0."
             )
+        yield from self._agreement_faults()
         yield from self.splits.faults()
         if not filter_told:
             yield from stage_faults(self) if self.stages else self.mixture.faults(self)
+
+    def _agreement_faults(self) -> Iterator[str]:
+        compared = [source for source in self.milled if source.duplicates != "none"]
+        if (wanted := self.dedup.min_sources) > max(len(compared), 1):
+            yield (
+                f"dedup.min_sources: {wanted} exceeds the number of compared sources "
+                f"({len(compared)}), so none of their documents would be kept. Lower it."
+            )
 
     @cached_property
     def milled(self) -> list[Source]:
@@ -562,6 +590,12 @@ class Config(Section):
     def measuring_files(self) -> list[Path]:
         """Files of the filters that measure texts."""
         return [file for filter in self.filters if filter.measures for file in filter.files]
+
+    @property
+    def members(self) -> list[str]:
+        """Record members whose values divide documents."""
+        of_dedup = [self.dedup.within] if self.dedup.within else []
+        return sorted({*self.mixture.members, *of_dedup})
 
     @cached_property
     def band_setting(self) -> BandSetting:

@@ -150,11 +150,13 @@ class KindCheck(EarlyCheck):
 
 
 class MemberCheck(EarlyCheck):
-    """A check that first records have the members that filters use."""
+    """A check that first records have the members that filters and dedup.within use."""
 
     def __init__(self, files: list[list], config: Config, root: Path) -> None:
         """files: as for InputCheck, of milled sources."""
-        asked = {"filters": as_given(config.filters)}
+        exempt = [source.name for source in config.milled if source.duplicates == "none"]
+        within = {"member": config.dedup.within, "exempt": exempt}
+        asked = {"filters": as_given(config.filters), "within": within}
         super().__init__("corpusmill.run.absent_members", [], _about(files, config, asked), root)
 
     def faults(self) -> list[str]:
@@ -163,7 +165,7 @@ class MemberCheck(EarlyCheck):
     def notes(self) -> list[str]:
         lines = self._said
         if faults := super().faults():
-            return [f"could not check if records have the fields that filters use: {faults[-1]}"]
+            return [f"could not check if records have the fields that are used: {faults[-1]}"]
         return lines
 
 
@@ -198,7 +200,7 @@ def early_checks(
     of_milled = [file for file in files if file[0] in milled]
     if of_milled and config.dedup.prefer.field:
         checks.append(KindCheck(of_milled, config, root))
-    if of_milled and any(filter.members for filter in config.filters):
+    if of_milled and (config.dedup.within or any(one.members for one in config.filters)):
         checks.append(MemberCheck(of_milled, config, root))
     return checks
 

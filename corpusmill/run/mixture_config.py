@@ -12,6 +12,7 @@ from corpusmill.messages.near_names import meant
 from corpusmill.mill.decide.curves import CURVES
 from corpusmill.mill.decide.fates import SPLITS, STAGE_NAME, TRAIN
 from corpusmill.mill.decide.mixture import (
+    DUPLICATE_SOURCES,
     DUPLICATES,
     NONE,
     SIZE,
@@ -44,7 +45,7 @@ UNITS = {
     "bytes": "Bytes of text of train.",
     "documents": "Documents of train; each copy counts.",
 }
-OWN_VALUES = {SIZE: "uint64", DUPLICATES: "int64"}
+OWN_VALUES = {SIZE: "uint64", DUPLICATES: "int64", DUPLICATE_SOURCES: "int64"}
 """Values of every document, with their dtypes; all others are values of filters."""
 NUMBER = {"type": "number"}
 NOT_EMPTY = {"type": "string", "minLength": 1}
@@ -91,8 +92,8 @@ class By(Entry):
         properties = {
             "value": {
                 "type": "string",
-                "description": "source, duplicates, text_bytes, or a value of a filter. The name "
-                "alone, without a key, is short for this.",
+                "description": "source, duplicates, duplicate_sources, text_bytes, or a value of a "
+                "filter. The name alone, without a key, is short for this.",
             },
             "member": {
                 "type": "string",
@@ -181,7 +182,8 @@ class Copies(Entry):
         properties = {
             "by": {
                 "type": "string",
-                "description": "duplicates, text_bytes, or a number that a filter measures.",
+                "description": "duplicates, duplicate_sources, text_bytes, or a number that a "
+                "filter measures.",
             },
             "curve": curve
             | {
@@ -302,8 +304,8 @@ class MixtureKeys(Section):
     )
     by: list[By] = key(
         "What divides the documents into cells: source, a value of a filter, duplicates (size of "
-        "the near-duplicate cluster), text_bytes, a record member, or groups of sources. Numbers "
-        "need bins or quantiles.",
+        "the near-duplicate cluster), duplicate_sources (number of its sources), text_bytes, a "
+        "record member, or groups of sources. Numbers need bins or quantiles.",
         least_entries=1,
         most_entries=8,
     )

@@ -18,9 +18,9 @@ class StepSettings:
     def of(self, settings: str) -> dict[str, Any]:
         """Return the keys that are declared `within` these settings; a key of sources as its value
         by source."""
-        found = self._config.within(settings)
+        found = self._config.keys_within(settings)
         for source in self._config.sources:
-            for name, value in source.within(settings).items():
+            for name, value in source.keys_within(settings).items():
                 found.setdefault(name, {})[source.name] = value
         return found
 
@@ -65,6 +65,21 @@ class StepSettings:
             for filter in self._config.filters
             if filter.drops
         ]
+
+    @property
+    def policies(self) -> dict[str, str]:
+        """With which documents those of each milled source are compared."""
+        return {source.name: source.duplicates for source in self._config.milled}
+
+    @property
+    def comparing(self) -> dict:
+        """Which documents are compared; see corpusmill/mill/dedup/policies.py."""
+        return self.of("comparing") | {"policies": self.policies}
+
+    @property
+    def agreement(self) -> dict:
+        """How many sources must agree on a document; see scripts/assign.py."""
+        return {"min_sources": self._config.dedup.min_sources, "policies": self.policies}
 
     @property
     def hasher(self) -> dict:

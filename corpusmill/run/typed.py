@@ -85,13 +85,13 @@ class Section:
             if fields[name].metadata.get("shapes", True)
         }
 
-    def within(self, settings: str) -> dict[str, Any]:
+    def keys_within(self, settings: str) -> dict[str, Any]:
         """Return the values of all keys that are declared as part of these settings, by name."""
         found: dict[str, Any] = {}
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
             if isinstance(value, Section):
-                found |= value.within(settings)
+                found |= value.keys_within(settings)
             elif field.metadata.get("within") == settings:
                 found[field.name] = value
         return found

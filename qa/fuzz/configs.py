@@ -10,6 +10,9 @@ from corpusmill.run.config import Config
 SHIPPED = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))
 SCHEMA = Config.schema()["properties"]
 
+WITHIN = ["dump", "meta.dump"]
+"""Members for dedup.within that most records have, with few values."""
+
 PREFER_KINDS = ["integers", "decimals", "texts", "dates", "dates and texts"]
 
 
@@ -68,6 +71,22 @@ def _dedup(random: random.Random, permutations: int) -> dict:
         "max_group_texts": _often(random, 10_000, [None, None, 1000, 200, 2, 5, 30], 0.25),
         "engine": _often(random, "union_find", ["networkit"], 0.15),
     }
+
+
+def within(random: random.Random) -> str | None:
+    """The member whose values divide the documents that are compared."""
+    return _often(random, None, [*WITHIN, *WITHIN, "url", "meta.a", "absent.member"], 0.3)
+
+
+def policies(random: random.Random, config: dict) -> None:
+    """Set with whom sources are compared, and how many of them must agree."""
+    sources = [source for source in config["sources"] if not source.get("held_out")]
+    for source in sources if random.random() < 0.5 else []:
+        source["duplicates"] = random.choice(["near", "near", "exact", "exact", "none"])
+    compared = sum(source.get("duplicates") != "none" for source in sources)
+    wanted = _often(random, 1, [2, 2, 3], 0.25)
+    too_many = random.random() < 0.02
+    config["dedup"]["min_sources"] = compared + 2 if too_many else min(wanted, max(1, compared))
 
 
 def _splits(random: random.Random) -> dict:

@@ -38,7 +38,10 @@ def generate(seed: int, folder: Path) -> dict:
     config = configs.settings(chance)
     kinds: Counter = Counter()
     pool = text_pool(chance, configs.whole(config), kinds)
-    prefer = _preferred(chance, config)
+    # Other draws stay as they were before there were policies.
+    policy = random.Random(f"policy {seed}")
+    config["dedup"]["within"] = configs.within(policy)
+    prefer = (*_preferred(chance, config), config["dedup"]["within"])
     config["sources"] = []
     names = chance.sample(
         ["web", "books", "code-2", "A.b", "0", "x_y"], chance.choice([1, 2, 2, 3, 4])
@@ -52,6 +55,7 @@ def generate(seed: int, folder: Path) -> dict:
     for name in ["evaluation", "exam"][: chance.choice([0, 0, 1, 1, 2])]:
         config["sources"].append(_held_out(chance, folder, name, pool, kinds))
     chance.shuffle(config["sources"])
+    configs.policies(policy, config)
     if config["tokenizer"]["source"] != "train":
         small_tokenizers.write(chance, folder / "tokenizer", config["tokenizer"]["source"])
         kinds[f"tokenizer {config['tokenizer']['source']}"] += 1
@@ -160,7 +164,7 @@ def _held_out(chance, folder: Path, name: str, pool: list[str], kinds: Counter) 
         held_out.append(chance.choice(ways))
     held_out.append(texts.prose(chance, 100))
     faulty = chance.choice([0, 0, 0.1])
-    prefer = None, None
+    prefer = None, None, None
     root = folder / "raw" / name
     bad, total = _write_files(chance, root, held_out, "text", prefer, faulty, kinds)
     entry = {"name": name, "files": _patterns(chance, folder, name), "held_out": True}
@@ -215,6 +219,8 @@ def _write_lines(chance, path, pool: list[str], field: str, prefer, faulty: floa
             raw = [(name, value) for name, value in raw if name != prefer[0]]
             value = records.preferred(chance, prefer[1])
             raw += [] if value is None else [(prefer[0], value)]
+        if prefer[2] in configs.WITHIN:
+            raw = records.dumped(f"{path.name} {len(lines)}", prefer[2], raw)
         lines.append(records.line(chance, raw))
     data = files.joined(chance, lines)
     pieces = chance.choice([1, 1, 2, 5])

@@ -155,6 +155,14 @@ def text_column(random: random.Random, texts: list[str | bytes | None]) -> pa.Ar
     return plain.dictionary_encode() if pa.types.is_dictionary(type) else plain.cast(type)
 
 
+DUMPS = ["2023", "2024", None, "2024", "2023", "", "2024"]
+DUMPED = {
+    "dump": lambda column: ("dump", column),
+    "meta.dump": lambda column: ("meta", pa.StructArray.from_arrays([column], ["dump"])),
+}
+"""Member -> name and column of it."""
+
+
 def write_parquet(
     random: random.Random,
     path: Path,
@@ -164,9 +172,10 @@ def write_parquet(
 ) -> list[str]:
     """A file of these texts and some columns beside them; the kinds of the columns.
 
-    prefer: name and kind of the field that duplicates are chosen by, or two Nones.
+    prefer: name and kind of the field that duplicates are chosen by, or two Nones; and the member
+    that divides documents, or None.
     """
-    name, kind = prefer
+    name, kind, within = prefer
     names = ["n", "corpusmill", "text", "id", "Größe", "", "before", "a b"]
     picked = random.sample([n for n in names if n not in (text_field, name)], random.randint(0, 5))
     columns = {other: random.choice(list(TYPES)) for other in picked}
@@ -178,6 +187,9 @@ def write_parquet(
         for n in order
     ]
     table = pa.Table.from_arrays(arrays, names=order)
+    if within in DUMPED:
+        dumps = [DUMPS[(row + len(text or "")) % len(DUMPS)] for row, text in enumerate(texts)]
+        table = table.append_column(*DUMPED[within](pa.array(dumps, pa.string())))
     groups = random.choice([1, 7, 64, 10_000])
     pq.write_table(table, path, row_group_size=max(groups, len(texts) // 20), version="2.6",
                    compression=random.choice(["snappy", "zstd", "none", "gzip"]))  # fmt: skip

@@ -240,6 +240,12 @@ def source_doubled(seed: int, folder: Path) -> list[str]:
     Without splits, weights and spans: these go by id, and every span would be a repeated one.
     """
     config = without_chance(corpus(seed, folder / "once"))
+    # A source with a policy may keep what it has twice, and a doubled one agrees with itself.
+    config["sources"] = [
+        {key: value for key, value in source.items() if key != "duplicates"}
+        for source in config["sources"]
+    ]
+    config["dedup"]["min_sources"] = 1
     config["spans"] = configs.SHIPPED["spans"]
     twice = copied(folder / "once", "twice")
     source = random.Random(f"double {seed}").choice(milled(config))

@@ -30,6 +30,7 @@ INTEGERS = ["0", "-0", "1", "2", "-3", "9007199254740992", "9007199254740993", "
 DECIMALS = ["0.1", "0.10", "0.3", "0.30000000000000004", "0.300000000000000041", "-0.0", "1.50",
             "1.5", "15e-1", "1e999", "1e1000", "-1e999", "1e-999", "2e-999", "-1e-400",
             "5e-324"]  # fmt: skip
+DUMPS = ['"2023"', '"2023"', '"2024"', '"2024"', "2024", '""', "null", "[1]", None]
 NO_VALUES = ["null", "true", "[]", "{}", '"NaN"', "[1]", "false"]
 KINDS = {
     "integers": INTEGERS,
@@ -50,6 +51,17 @@ def preferred(random: random.Random, kind: str) -> str | None:
     if kind == "decimals" and random.random() < 0.5:
         return repr(random.uniform(-1, 1))
     return random.choice(KINDS[kind])
+
+
+def dumped(place: str, member: str, raw: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The members with one of few dumps, as `dump` or `meta.dump`, mostly."""
+    name, *inner = member.split(".")
+    # By its place, so that other draws stay as they are without it.
+    value = random.Random(place).choice(DUMPS)
+    others = [(other, its) for other, its in raw if other != name]
+    if value is None:
+        return others
+    return [*others, (name, f'{{"{inner[0]}": {value}}}' if inner else value)]
 
 
 def escaped(random: random.Random, text: str) -> str:

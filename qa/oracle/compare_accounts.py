@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from qa.oracle.compare_parts import cut_counts
-from qa.oracle.compare_steps import resolved_row
+from qa.oracle.compare_steps import policy_of, resolved_row
 from qa.oracle.document import Document, Outcome, Part
 from qa.oracle.finding import columns_differ, read_json, read_parquet, rows_differ, tree_differ
 from qa.oracle.plan import splits_in_order
@@ -193,6 +193,9 @@ def compare_summary(results: Path, outcome: Outcome) -> Iterator[str]:
         )
         for source in outcome.sources()
     }
+    for source in read_json(results / "duplicates.json").get("sources", {}):
+        stages = Counter(d.stage for d in documents if d.source == source and d.fate == "duplicate")
+        accounts[source]["duplicates"] = {"policy": policy_of(outcome, source), **stages}
     config = copy.deepcopy(outcome.config)
     for section, key in UNSHAPING.findall(CONFIGURATION.read_text()):
         del config[section][key]

@@ -213,11 +213,15 @@ def compare_measures(results: Path, name: str, part: Part, outcome: Outcome) -> 
     if prefers := outcome.config["dedup"]["prefer"]["field"] is not None:
         columns = columns | {"preference": "large_binary"}
         yield from compare_notes(f"results/measures/{name}.arrow", table, part)
+    within = outcome.config["dedup"]["within"]
+    member = {} if within is None else {f"member:{within}": "string"}
+    columns = columns | member
     measured = [
         {
             "text_bytes": document.text_bytes,
             "source": document.source,
             **({"preference": document.preference} if prefers else {}),
+            **dict.fromkeys(member, document.value),
         }
         for document in part.documents
     ]

@@ -44,15 +44,15 @@ def tables(results: Path, step: str) -> list[np.ndarray]:
 
 def compare_pairs(results: Path, outcome: Outcome) -> Iterator[str]:
     got = {
-        (int(pair["a"]), int(pair["b"])): int(pair["matches"])
+        (int(pair["a"]), int(pair["b"]), int(pair["matches"]))
         for table in tables(results, "pairs")
         for pair in table
     }
     expected = outcome.resolution.pairs
-    wrong = [pair for pair in {**expected, **got} if got.get(pair) != expected.get(pair)]
+    wrong = got ^ expected
     for pair in sorted(wrong)[:3]:
-        told = f"{got.get(pair)} equal values, expected {expected.get(pair)}"
-        yield f"results/pairs: {pair}: {told}"
+        told = "expected it not" if pair in got else "expected it"
+        yield f"results/pairs: {pair[:2]} with {pair[2]} equal values: {told}"
     if len(wrong) > 3:
         yield f"results/pairs: {len(wrong) - 3} more differ"
 
@@ -80,6 +80,13 @@ def compare_resolved(results: Path, outcome: Outcome) -> Iterator[str]:
     ]
     expected = [resolved_row(d) for d in outcome.documents() if d.winner is not None]
     yield from rows_differ("results/resolved", sorted(got, key=lambda row: row["id"]), expected)
+    winners = Counter(d.winner for d in outcome.documents() if d.winner is not None)
+    clusters = [
+        (d.id, winners[d.id], d.cluster_sources) for d in outcome.documents() if d.id in winners
+    ]
+    files = [report["winners"] for report in reports_of(results, "resolved")]
+    rows = [tuple(map(int, row)) for file in files for row in np.load(results.parent / file)]
+    yield from rows_differ("results/resolved: winners", sorted(rows), clusters)
 
 
 def compare_duplicates(results: Path, outcome: Outcome) -> Iterator[str]:
@@ -87,8 +94,7 @@ def compare_duplicates(results: Path, outcome: Outcome) -> Iterator[str]:
     sources = {}
     for source in outcome.sources():
         kept = sum(d.source == source and d.filter_fate == "kept" for d in outcome.documents())
-        dropped = sum(document.source == source for document in duplicates)
-        sources[source] = {"documents": kept, "duplicates": dropped}
+        sources[source] = {"documents": kept, **duplicates_of(source, duplicates)}
     prefers = outcome.config["dedup"]["prefer"]["field"] is not None
     expected = {
         "dropped": dict(Counter(document.stage for document in duplicates)),
@@ -101,11 +107,23 @@ def compare_duplicates(results: Path, outcome: Outcome) -> Iterator[str]:
     got = read_json(results / "duplicates.json")
     got = {key: got.get(key, {}) for key in expected}
     for source, counts in got["sources"].items():
+        expected["sources"][source]["policy"] = policy_of(outcome, source)
         share = counts.pop("share", 0)
         right = counts["duplicates"] / counts["documents"] if counts["documents"] else 0
         if abs(share - right) > 1e-4:
             yield f"results/duplicates.json: sources.{source}.share: {share}, expected {right}"
     yield from tree_differ("results/duplicates.json", got, expected)
+
+
+def duplicates_of(source: str, duplicates: list[Document]) -> dict:
+    """How many of them are of a source, in all and by stage."""
+    stages = Counter(document.stage for document in duplicates if document.source == source)
+    return {"duplicates": stages.total(), "stages": dict(stages)}
+
+
+def policy_of(outcome: Outcome, source: str) -> str:
+    of_source = (s for s in outcome.config["sources"] if s["name"] == source)
+    return next(of_source).get("duplicates", "near")
 
 
 def cluster_sizes(outcome: Outcome) -> list[dict]:
@@ -148,6 +166,7 @@ def compare_assign(results: Path, name: str, part: Part, outcome: Outcome) -> It
         if document.filter_fate == "kept":
             counts = by_source.setdefault(document.source, Counter())
             counts.update(documents=1, duplicates=int(document.fate == "duplicate"))
+            counts.update([document.stage] if document.fate == "duplicate" else [])
     facts = {
         "winners": sum(document.winner is not None for document in part.documents),
         "stages": dict(Counter(document.stage for document in duplicates)),

@@ -1,5 +1,6 @@
 """Tables that steps hand to one another: bands, spans, scatter files, barriers, samples."""
 
+import hashlib
 import io
 from collections import Counter
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from qa.oracle import fate
+from qa.oracle.dedup import compares_texts, is_banded
 from qa.oracle.document import Document, Outcome, Part
 from qa.oracle.finding import (
     content_digest,
@@ -19,17 +21,17 @@ from qa.oracle.finding import (
     tree_differ,
 )
 from qa.oracle.plan import splits_in_order
-from qa.oracle.sketches import bands_and_rows, bands_of, has_shingle
+from qa.oracle.sketches import bands_and_rows, bands_of
 from qa.oracle.spans import spans_of
 
 KEY_START = 0x9E3779B97F4A7C15
-# What the counts of a step say of files: the member with the path, the one with its digest.
+# What the counts of a step say of files: members with paths, the one with their digests in a row.
 NAMED = {
     "spans": [("file", "digest")],
     "repeats": [("file", "digest")],
     "pairs": [("file", "digest")],
     "extracts": [("data", "digest"), ("edges", "edges_digest")],
-    "resolved": [("file", "digest")],
+    "resolved": [("file", "digest"), ("winners", "winners_digest")],
     "assign": [("file", "digest")],
     "scatter": [("data", "digest")],
 }
@@ -60,17 +62,13 @@ def band_key(values: tuple[int, ...]) -> int:
     return key
 
 
-def banded(documents: list[Document], outcome: Outcome) -> list[Document]:
-    """Documents that have band keys."""
-    if outcome.config["dedup"]["method"] == "exact":
-        return []
-    sketch = outcome.config["dedup"]["method"] == "sketch"
-    return [
-        document
-        for document in documents
-        if document.takes_part
-        and (has_shingle(document.sketch) or (sketch and document.filter_fate != "kept"))
-    ]
+def salted(key: int, document: Document, outcome: Outcome) -> int:
+    """A key that no document with another value of dedup.within has."""
+    if outcome.config["dedup"]["within"] is None:
+        return key
+    digest = hashlib.sha256((document.value or "").encode()).digest()
+    salt = 0 if document.value is None else int.from_bytes(digest[:8], "big")
+    return fate.mix((key + salt) % 2**64)
 
 
 def compare_bands(results: Path, name: str, part: Part, outcome: Outcome) -> Iterator[str]:
@@ -78,15 +76,19 @@ def compare_bands(results: Path, name: str, part: Part, outcome: Outcome) -> Ite
     bands, rows = bands_and_rows(outcome.config)
     with open(results / f"bands/{name}.npy", "rb") as file:
         keys, places = np.load(file), np.load(file)
-    entries = [(d.id & 0xFFFFFFFF, d) for d in banded(part.documents, outcome)]
-    split = [(row, [band_key(b) for b in bands_of(d.sketch, bands, rows)]) for row, d in entries]
+    banded = [d for d in part.documents if is_banded(d, outcome.config)]
+    entries = [(d.id & 0xFFFFFFFF, d) for d in banded]
+    split = [
+        (row, [salted(band_key(b), d, outcome) for b in bands_of(d.sketch, bands, rows)])
+        for row, d in entries
+    ]
     expected = [sorted((of_row[band], row) for row, of_row in split) for band in range(bands)]
     if not exact:
         for band in range(bands):
             got = list(zip(keys[band].tolist(), places[band].tolist(), strict=True))
             yield from rows_differ(f"results/bands/{name}.npy: band {band}", got, expected[band])
     yield from compare_text_keys(results, name, part, outcome)
-    taking_part = sum(document.takes_part for document in part.documents)
+    taking_part = sum(d.takes_part and d.policy == "near" for d in part.documents)
     facts = {"documents": len(part.documents), "banded": taking_part if exact else len(entries)}
     told = some_members(read_json(results / f"bands/{name}.json"), facts)
     yield from tree_differ(f"results/bands/{name}.json", told, facts)
@@ -94,12 +96,10 @@ def compare_bands(results: Path, name: str, part: Part, outcome: Outcome) -> Ite
 
 def compare_text_keys(results: Path, name: str, part: Part, outcome: Outcome) -> Iterator[str]:
     """The keys by which equal texts meet."""
-    sketch = outcome.config["dedup"]["method"] == "sketch"
     expected = sorted(
-        (int.from_bytes(document.digest[:8], "big"), document.id & 0xFFFFFFFF)
-        for document in part.documents
-        if document.takes_part
-        and (not sketch or (document.filter_fate == "kept" and not has_shingle(document.sketch)))
+        (salted(int.from_bytes(d.digest[:8], "big"), d, outcome), d.id & 0xFFFFFFFF)
+        for d in part.documents
+        if d.takes_part and d.policy != "none" and compares_texts(d, outcome.config)
     )
     with open(results / f"bands/{name}.texts.npy", "rb") as file:
         keys, rows = np.load(file), np.load(file)
@@ -172,10 +172,12 @@ def compare_named(results: Path, step: str, named: list[tuple[str, str]]) -> Ite
     if barrier.exists() and read_json(barrier)["parts"] != reports:
         yield f"results/{step}/complete.json: not what the counts of its jobs say"
     for report in reports:
-        for path, digest in named:
-            name = report[path].removeprefix("results/")
-            if not (results / name).exists() or content_digest(results, name) != report[digest]:
-                yield f"{report[path]}: not what the counts of {step} say"
+        for members, digest in named:
+            paths = [report[member] for member in members.split()]
+            names = [path.removeprefix("results/") for path in paths]
+            there = all((results / name).exists() for name in names)
+            if not there or "".join(content_digest(results, n) for n in names) != report[digest]:
+                yield f"{' and '.join(paths)}: not what the counts of {step} say"
 
 
 def compare_groups(results: Path, outcome: Outcome) -> Iterator[str]:
@@ -183,12 +185,12 @@ def compare_groups(results: Path, outcome: Outcome) -> Iterator[str]:
     starts = np.load(results / "groups/starts.npy").tolist()
     expected = np.cumsum([0] + [len(part.documents) for part in outcome.parts]).tolist()
     yield from rows_differ("results/groups/starts.npy", starts, expected)
-    paired = {id_ for pair in outcome.resolution.pairs for id_ in pair}
+    paired = {id_ for pair in outcome.resolution.pairs for id_ in pair[:2]}
     wanted = [document.id in paired for document in outcome.documents()]
     yield from rows_differ("results/groups/labels.npy: in a pair", [x > 0 for x in labels], wanted)
     labelled = zip(outcome.documents(), labels, strict=False)
     bin_of = {document.id: (label - 1) // 2 for document, label in labelled}
-    if any(bin_of[a] != bin_of[b] for a, b in outcome.resolution.pairs):
+    if any(bin_of[a] != bin_of[b] for a, b, _ in outcome.resolution.pairs):
         yield "results/groups/labels.npy: a pair is in two bins"
 
 

@@ -33,6 +33,9 @@ class Document:
     filter_fate: str = "kept"
     filter_reason: str | None = None
     takes_part: bool = False
+    policy: str = "near"  # of its source: with whom it is compared
+    value: str | None = None  # of the member that dedup.within names
+    cluster_sources: int = 1  # of the documents dropped for it, and its own
     order: tuple = ()  # less is better
     preferred_kind: str = "none"
     preference: bytes | None = None

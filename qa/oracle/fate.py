@@ -52,7 +52,7 @@ def place_of_copy(
 def decide(documents: list[Document], config: dict) -> None:
     """Split, copies and fate of every document; contamination is not known yet."""
     weights = {source["name"]: source.get("weight", 1) for source in config["sources"]}
-    seed = config["shuffle"]["seed"]
+    seed, min_sources = config["shuffle"]["seed"], config["dedup"]["min_sources"]
     mixture = config["mixture"]
     mixes = config["stages"] or mixture["budget"] is not None or mixture["copies"]
     for document in documents:
@@ -65,6 +65,8 @@ def decide(documents: list[Document], config: dict) -> None:
             document.fate = document.filter_fate
         elif document.winner is not None:
             document.fate = "duplicate"
+        elif document.policy != "none" and document.cluster_sources < min_sources:
+            document.fate = "few_sources"
         elif copies == 0:
             document.fate = "not_sampled"
         else:

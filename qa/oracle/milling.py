@@ -54,6 +54,9 @@ def refused_config(config: dict) -> str | None:
         return "dedup: method sketch compares nobody, so resolve has to be component"
     if config["splits"]["validation"] + config["splits"]["test"] >= 1:
         return "splits: nothing is left for train"
+    compared = sum(source.get("duplicates") != "none" for source in milled)
+    if config["dedup"]["min_sources"] > max(1, compared):
+        return f"dedup: only {compared} sources are compared"
     try:
         bands, rows = bands_and_rows(config)
     except ValueError as error:  # datasketch finds none for so few permutations
@@ -158,6 +161,9 @@ def measure(outcome: Outcome) -> None:
                 break
         takes_all = config["dedup"]["candidates"] == "all"
         document.takes_part = takes_all or document.filter_fate == "kept"
+        document.policy = settings_of(config, document.source).get("duplicates", "near")
+        if config["dedup"]["within"] is not None:
+            document.value = prefer.value_at(document.members, config["dedup"]["within"])
 
 
 def rank(outcome: Outcome) -> None:

@@ -8,7 +8,7 @@ import re
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from qa.oracle.strict_json import Member, decode_string
+from qa.oracle.strict_json import Member, Parser, decode_string
 
 DATE = re.compile(
     r"([+-]?\d{4,})-(\d\d)-(\d\d)"
@@ -33,6 +33,19 @@ def place_of(member: Member | None) -> tuple[str, tuple] | None:
     if text in ("Infinity", "-Infinity"):
         return "number", ((-2,) if text[0] == "-" else (2,))
     return "text", time_place(text) or text_place(text)
+
+
+def value_at(members: list[Member], path: str) -> str | None:
+    """The value of a member, of a nested one for `a.b`, as a text; None if it has none."""
+    name, *deeper = path.split(".", 1)
+    # Of nested members of one name the last counts.
+    raw = next((member.raw for member in reversed(members) if member.name == name), "null")
+    if deeper:
+        inner = [member for member, _ in Parser(raw).members()] if raw[0] == "{" else []
+        return value_at(inner, deeper[0])
+    if raw == "null":
+        return None
+    return decode_string(raw) if raw[0] == '"' else {"{": "{}", "[": "[]"}.get(raw[0], raw)
 
 
 def text_place(text: str) -> tuple:

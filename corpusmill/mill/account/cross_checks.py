@@ -17,6 +17,7 @@ from corpusmill.mill.decide.fates import (
     dropping_fates,
     uncompared_fates,
 )
+from corpusmill.mill.dedup.policy_names import against_policy
 from corpusmill.mill.storage.files import load_json, load_listing
 from corpusmill.mill.storage.plain_pickles import plain_values
 from corpusmill.mill.storage.sums import checked_bytes
@@ -43,6 +44,9 @@ def source_numbers(
             seen["documents"],
         )
         yield f"duplicates of {source}", figures[DUPLICATE], seen["duplicates"]
+        if guarded := duplicates["sources"].get(source):
+            refused = against_policy(guarded["policy"], guarded["stages"])
+            yield f"duplicates of {source} against its policy", 0, refused
 
 
 def filtered_numbers(account: dict[str, Counter], allowed: dict, filters: list[str]) -> Told:

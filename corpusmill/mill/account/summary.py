@@ -10,7 +10,8 @@ from typing import NamedTuple
 import corpusmill
 from corpusmill.mill.account.accounts import added, funnel, losses_in_words, table, whole
 from corpusmill.mill.account.mixture_account import Account, mixture_table
-from corpusmill.mill.decide.fates import dropping_fates
+from corpusmill.mill.decide.fates import DUPLICATE, dropping_fates
+from corpusmill.mill.dedup.policy_names import NEAR
 from corpusmill.mill.storage.files import load_json
 
 PACKAGES = ["snakemake", "numpy", "numba", "pyarrow", "zstandard", "msgspec", "datasketch",
@@ -62,17 +63,20 @@ def summary_of(
     ends = load_json(found.tokenizer / "corpusmill.json")
     planted = load_json(found.recall[0]) if found.recall else None
     spans = spans_of(total, edits, config.span_unit) if config.span_unit != "none" else None
+    guarded = load_json(found.duplicates)
     return {
         "corpusmill.summary": 1,
         **funnel(total, fates, config.splits),
         "sources": {
-            name: funnel(figures, fates, config.splits) for name, figures in account.items()
+            name: funnel(figures, fates, config.splits)
+            | duplicates_of(guarded["sources"].get(name))
+            for name, figures in account.items()
         },
         **({"spans": spans} if spans else {}),
         **({"edits": edits} if edits else {}),
         **({"languages": languages} if languages else {}),
         "balanced": True,
-        "duplicates": load_json(found.duplicates)["dropped"],
+        "duplicates": guarded["dropped"],
         **({"planted": planted} if planted else {}),
         **({"mixture": mixture} if mixture else {}),
         **({"packed": packed} if (packed := packed_of(found.packs)) else {}),
@@ -83,6 +87,14 @@ def summary_of(
         "versions": {"corpusmill": corpusmill.__version__, "python": platform.python_version()}
         | {name: importlib.metadata.version(name) for name in PACKAGES},
     }
+
+
+def duplicates_of(source: dict | None) -> dict:
+    """Return the policy of a source, and its duplicates by stage; {} without documents.
+
+    source: of duplicates.json.
+    """
+    return {"duplicates": {"policy": source["policy"], **source["stages"]}} if source else {}
 
 
 def edits_of(parts: list[Path]) -> dict[str, Counter]:
@@ -137,6 +149,11 @@ def remarks(account: dict[str, Counter], summary: dict, tokenizer: dict) -> Iter
             f"repeated spans ({spans['unit']}): {spans['cut']:,} cut, "
             f"{spans['cut_bytes'] / 1e6:,.2f} MB"
         )
+    for name, source in summary["sources"].items():
+        policy = source.get("duplicates", {}).get("policy", NEAR)
+        if policy != NEAR:
+            dropped = source["documents"]["dropped"][DUPLICATE]
+            yield f"source {name} has duplicates: {policy}; {dropped:,} dropped"
     for rule, figures in summary.get("edits", {}).items():
         if figures["spans"]:
             yield f"cut by {rule}: {figures['spans']:,}, {figures['bytes'] / 1e6:,.2f} MB"

@@ -15,6 +15,7 @@ KEPT = "kept"
 MALFORMED = "malformed"
 """Fate of a record that cannot be read as a document. Such a record has no row and no id."""
 DUPLICATE = "duplicate"
+FEW_SOURCES = "few_sources"
 NOT_SAMPLED = "not_sampled"
 CONTAMINATED = "contaminated"
 LEFT_OVER = "left_over"
@@ -38,6 +39,7 @@ class AtAssign(NamedTuple):
     winner: "np.ndarray"  # uint64: the document kept instead; its own id if there is none
     split: "np.ndarray"  # uint8: index in SPLITS
     copies: "np.ndarray"  # uint16: how often the weight of its source writes it
+    agreed: "np.ndarray"  # bool: whether its cluster has documents of enough sources
     measured: "Callable[[str], np.ndarray]"
     """Loads a column of results/measures: `text_bytes`, or a value of a filter."""
 
@@ -87,6 +89,11 @@ FATES = {
             heading="{name} was dropped as a duplicate of document {winner}.",
             in_list="{stage}{similarity}, of {winner}",
             decides=lambda documents: documents.winner != documents.ids,
+        ),
+        Fate(
+            FEW_SOURCES, "assign",
+            "The document and its duplicates are of fewer sources than `dedup.min_sources`.",
+            decides=lambda documents: ~documents.agreed,
         ),
         Fate(
             NOT_SAMPLED, "assign",

@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 NONE = "none"
 """Name of the cells of documents that lack a value."""
-SIZE, DUPLICATES = "text_bytes", "duplicates"
-"""Values that every document has: bytes of text, and documents of its cluster, itself included."""
+SIZE, DUPLICATES, DUPLICATE_SOURCES = "text_bytes", "duplicates", "duplicate_sources"
+"""Values that every document has: bytes of text, documents of its cluster, itself included, and
+their different sources."""
 
 
 def member_column(member: str) -> str:

@@ -29,8 +29,9 @@ BY_DIGEST, BY_SKETCH, BY_SHINGLES, BY_BAND, BY_CHAIN = STAGES
 DROPPED = np.dtype([("id", "<u8"), ("winner", "<u8"), ("similarity", "<f4"), ("stage", "u1")])
 """A dropped document, its winner, their similarity (NaN: not measured), and the stage."""
 
-WINNERS = np.dtype([("id", "<u8"), ("dropped", "<i8")])
-"""A document that is kept instead of others, and how many of them were dropped."""
+WINNERS = np.dtype([("id", "<u8"), ("dropped", "<i8"), ("sources", "<u4")])
+"""A document that is kept instead of others, how many of them were dropped, and the number of
+different sources of all of them, the kept document included."""
 
 MISSED, MISTAKEN = 1e-4, 1e-9
 """Maximum probabilities of an error if sketches alone decide: of rejecting a similar pair, and of

@@ -24,21 +24,30 @@ from corpusmill.mill.storage.tables import in_one_piece
 
 SCHEMA = pa.schema(
     [("id", pa.uint64()), ("rank", pa.uint64()), ("shorter", pa.uint64()),
-     ("text", pa.large_string())]
+     ("source", pa.uint32()), ("text", pa.large_string())]
 )  # fmt: skip
 PREFERENCE = pa.field("preference", pa.large_binary())
 """Additional column if a field is preferred."""
 
 
+class Known(NamedTuple):
+    """What is known of all documents of a part beside their texts."""
+
+    ids: np.ndarray  # uint64
+    order: Order
+    sources: np.ndarray  # uint32, from numbers_of_sources
+
+
 def write_extract(
-    file: SummedFile, text: Path, ids: np.ndarray, order: Order, labels: np.ndarray, bins: int,
+    file: SummedFile, text: Path, known: Known, labels: np.ndarray, bins: int,
     advance: Callable[[int], None],
 ) -> np.ndarray:  # fmt: skip
     """Append the streams of one part; return their starts, uint64 (bins + 1,).
 
-    ids, order, labels: of all documents of the part; labels from bins_of. Texts that are not needed
-    are null.
+    known, labels: of all documents of the part; labels from bins_of. Texts that are not needed are
+    null.
     """
+    ids, order, sources = known
     rows = np.flatnonzero(labels)
     bin, needed = (labels[rows] - 1) >> 1, (labels[rows] - 1) & 1
     by_bin = np.argsort(bin, kind="stable")
@@ -57,7 +66,7 @@ def write_extract(
     place = np.zeros(rows.size, np.int64)
     place[needed] = np.argsort(np.argsort(rows[needed]))
     texts = texts.take(pa.array(place, mask=~needed))
-    columns = [ids[rows], order.rank[rows], order.shorter[rows], texts]
+    columns = [ids[rows], order.rank[rows], order.shorter[rows], sources[rows], texts]
     table = pa.table([pa.array(column) for column in columns], schema=SCHEMA)
     if order.preference is not None:
         table = table.append_column(PREFERENCE, order.preference.take(pa.array(rows)))
@@ -86,6 +95,7 @@ class Extract(NamedTuple):
     order: Order
     texts: TextColumn
     edges: np.ndarray  # EDGE
+    sources: np.ndarray  # uint32, from numbers_of_sources
 
 
 def read_extract(blocks: list[dict], bin: int) -> Extract:
@@ -100,6 +110,7 @@ def read_extract(blocks: list[dict], bin: int) -> Extract:
     # Blocks come in part order and rows of a part in row order: ids ascend.
     rows = pa.concat_tables(tables or [SCHEMA.empty_table()])
     keys = in_one_piece(rows.column(PREFERENCE.name)) if PREFERENCE in rows.schema else None
-    ids, rank, shorter = (rows.column(name).to_numpy() for name in ("id", "rank", "shorter"))
+    names = ("id", "rank", "shorter", "source")
+    ids, rank, shorter, sources = (rows.column(name).to_numpy() for name in names)
     text = TextColumn.of(in_one_piece(rows.column("text")))
-    return Extract(ids, Order(rank, keys, shorter), text, np.concatenate(edges))
+    return Extract(ids, Order(rank, keys, shorter), text, np.concatenate(edges), sources)

@@ -9,7 +9,9 @@ from corpusmill.mill.dedup.mixed_kinds import refuse_mixed
 SHOWN_GROUPS = 10
 
 
-def duplicates_of(parts: list[dict], bins: list[dict], sources: dict[str, Counter]) -> dict:
+def duplicates_of(
+    parts: list[dict], bins: list[dict], sources: dict[str, Counter], policies: dict[str, str]
+) -> dict:
     """Return the content of duplicates.json. sources: documents and duplicates of each."""
     stages: Counter = Counter()
     for part in parts:
@@ -19,7 +21,10 @@ def duplicates_of(parts: list[dict], bins: list[dict], sources: dict[str, Counte
         "dropped": dict(stages),
         "pairs": sum(one["pairs"] for one in bins),
         "measured": sum(one["measured"] for one in bins),
-        "sources": {source: shares(count) for source, count in sorted(sources.items())},
+        "sources": {
+            source: {"policy": policies[source], **shares(count)}
+            for source, count in sorted(sources.items())
+        },
         **preferred_kinds(parts),
         "clusters": added(one["clusters"] for one in bins),
         "largest_groups": groups + [group for group in of_copies if group not in groups],
@@ -62,10 +67,12 @@ def largest_groups(bins: list[dict], most_of: str) -> list[dict]:
     return sorted(groups, key=lambda group: (-group[most_of], json.dumps(group)))[:SHOWN_GROUPS]
 
 
-def shares(count: Counter) -> dict[str, int | float]:
+def shares(count: Counter) -> dict:
     """Return the figures of a source for the report."""
     share = count["duplicates"] / max(count["documents"], 1)
-    return {name: count[name] for name in ("documents", "duplicates")} | {"share": round(share, 6)}
+    told = {name: count[name] for name in ("documents", "duplicates")}
+    stages = {name: number for name, number in count.items() if name not in told and number}
+    return told | {"share": round(share, 6), "stages": stages}
 
 
 def source_faults(

@@ -32,6 +32,15 @@ def band_keys(signatures: np.ndarray, rows: np.ndarray, first: int, width: int) 
     return keys
 
 
+def salted(keys: np.ndarray, salts: np.ndarray | None) -> np.ndarray:
+    """Return the keys so that documents with different salts have none in common.
+
+    Of equal keys this is certain, as `mixed` is a bijection. Other keys meet with probability
+    2**-64, as those of different slices do.
+    """
+    return keys if salts is None else mixed(keys + salts)
+
+
 class Banding(NamedTuple):
     """The settings of band keys: config dedup.method, dedup.bands and dedup.rows."""
 
@@ -41,16 +50,28 @@ class Banding(NamedTuple):
 
 
 def sorted_bands(
-    signatures: np.ndarray, rows: np.ndarray, bands: int, width: int, path: Path
+    signatures: np.ndarray,
+    rows: np.ndarray,
+    bands: int,
+    width: int,
+    path: Path,
+    salts: np.ndarray | None = None,
 ) -> None:
-    """Write the band keys of the given rows as a file of `Bands`."""
+    """Write the band keys of the given rows as a file of `Bands`. salts: of all documents."""
+    of_rows = None if salts is None else salts[rows]
     unsorted = (band_keys(signatures, rows, band * width, width) for band in range(bands))
-    save_bands(path, unsorted, bands, rows)
+    save_bands(path, (salted(keys, of_rows) for keys in unsorted), bands, rows)
 
 
-def sorted_digests(digests: np.ndarray, rows: np.ndarray, path: Path) -> None:
-    """Write the first words of the given rows' digests as a file of `Bands`, of a single band."""
-    save_bands(path, [digest_words(digests[rows])], 1, rows)
+def sorted_digests(
+    digests: np.ndarray, rows: np.ndarray, path: Path, salts: np.ndarray | None = None
+) -> None:
+    """Write the first words of the given rows' digests as a file of `Bands`, of a single band.
+
+    salts: of all documents.
+    """
+    of_rows = None if salts is None else salts[rows]
+    save_bands(path, [salted(digest_words(digests[rows]), of_rows)], 1, rows)
 
 
 def save_bands(path: Path, unsorted: Iterable[np.ndarray], bands: int, rows: np.ndarray) -> None:

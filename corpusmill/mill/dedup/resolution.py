@@ -1,5 +1,6 @@
 """Choose which documents of one bin to keep, and for which of them each other one is dropped."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -44,6 +45,7 @@ class Graph(NamedTuple):
     """The different texts of a bin and the pairs among them."""
 
     text_of: np.ndarray  # int64 (documents,): which text each document has
+    root: np.ndarray  # int64 (texts,): the least document with the text, ascending
     example: np.ndarray  # int64 (texts,): the least document of each
     best: np.ndarray  # int64 (texts,): the best document of each
     sequence: np.ndarray  # int64 (texts,): the texts from best to worst
@@ -61,25 +63,33 @@ class Resolution(NamedTuple):
     measured: int  # pairs whose shingles were compared
 
 
-def graph_of(extract: Extract) -> Graph:
-    """Return the graph of a bin, in which documents with equal digests are one text."""
+def graph_of(extract: Extract, exact: Sequence[int] = ()) -> Graph:
+    """Return the graph of a bin, in which documents with equal digests are one text.
+
+    exact: sources that are compared only with equal texts. Their documents of a text are another
+    text with the same root, just after that of the other documents.
+    """
     documents = extract.ids.size
     one = np.searchsorted(extract.ids, extract.edges["a"])
     other = np.searchsorted(extract.ids, extract.edges["b"])
     identical = extract.edges["matches"] == IDENTICAL
-    example, text_of = np.unique(
-        roots_among(documents, one[identical], other[identical]), return_inverse=True
+    roots = roots_among(documents, one[identical], other[identical])
+    halves, example, text_of = np.unique(
+        2 * roots + np.isin(extract.sources, exact), return_index=True, return_inverse=True
     )
     sequence = best_first(extract.order, extract.ids)
     _, first_place = np.unique(text_of[sequence], return_index=True)
+    # Equal texts may also share a band key (method sketch).
+    between = ~identical & (text_of[one] != text_of[other])
     return Graph(
         text_of,
+        halves // 2,
         example,
         sequence[first_place],
         np.argsort(first_place),
-        text_of[one[~identical]],
-        text_of[other[~identical]],
-        extract.edges["matches"][~identical],
+        text_of[one[between]],
+        text_of[other[between]],
+        extract.edges["matches"][between],
     )
 
 
@@ -157,11 +167,15 @@ def component_resolution(extract: Extract, graph: Graph, setting: ResolveSetting
 RESOLUTIONS = {"kept": kept_resolution, "component": component_resolution}
 
 
-def winners_of(dropped: np.ndarray) -> np.ndarray:
+def winners_of(extract: Extract, dropped: np.ndarray) -> np.ndarray:
     """Return WINNERS, by ascending id. dropped: DROPPED."""
-    ids, counts = np.unique(dropped["winner"], return_counts=True)
+    ids, cluster, counts = np.unique(dropped["winner"], return_inverse=True, return_counts=True)
+    members = np.searchsorted(extract.ids, np.concatenate([ids, dropped["id"]]))
+    clusters = np.concatenate([np.arange(ids.size), cluster]).astype(np.uint64)
+    both = np.unique(clusters << np.uint64(32) | extract.sources[members])
     found = np.empty(ids.size, WINNERS)
     found["id"], found["dropped"] = ids, counts
+    found["sources"] = np.bincount((both >> np.uint64(32)).astype(np.int64), minlength=ids.size)
     return found
 
 

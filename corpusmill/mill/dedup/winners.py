@@ -1,6 +1,7 @@
 """The winners of one part's dropped documents: read them from the bins, save them as clusters."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,17 +24,25 @@ def dropped_of_part(resolved: list[Path], part: int) -> np.ndarray:
     return np.concatenate(found)
 
 
-def cluster_sizes_of_part(resolved: list[Path], part: int, rows: int) -> np.ndarray:
-    """Return int64 (rows,): the documents in the cluster of each document of a part, if it is the
-    one that is kept; else 1. rows: documents of the part."""
-    sizes = np.ones(rows, np.int64)
+class Clusters(NamedTuple):
+    """The cluster of each document of a part, if it is the one that is kept. Else 1 of each."""
+
+    documents: np.ndarray  # int64 (documents,)
+    sources: np.ndarray  # int64 (documents,): different ones
+
+
+def clusters_of_part(resolved: list[Path], part: int, rows: int) -> Clusters:
+    """rows: documents of the part."""
+    found = Clusters(np.ones(rows, np.int64), np.ones(rows, np.int64))
     bounds = part << ROW_BITS, part + 1 << ROW_BITS
     for bin in load_listing(resolved):
         table = StoredArray.open(bin["winners"])
         start, stop = (place_of(table, "id", bound) for bound in bounds)
         mine = np.array(table[start:stop])
-        sizes[(mine["id"] & np.uint64(ROW_MASK)).astype(np.int64)] += mine["dropped"]
-    return sizes
+        of_rows = (mine["id"] & np.uint64(ROW_MASK)).astype(np.int64)
+        found.documents[of_rows] += mine["dropped"]
+        found.sources[of_rows] = mine["sources"]
+    return found
 
 
 def won_by(dropped: np.ndarray, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

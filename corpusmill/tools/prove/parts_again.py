@@ -1,7 +1,8 @@
 """Rebuilds a part, from its input files to its rows of the ledger.
 
 Only facts that depend on other parts are taken from the results: which spans occurred first
-elsewhere, which documents are duplicates of which, and which are held out elsewhere.
+elsewhere, which documents are duplicates of which, whether enough sources have them, and which are
+held out elsewhere.
 """
 
 from collections.abc import Iterator
@@ -10,13 +11,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from corpusmill.mill.account.ledger_columns import columns_of_copies, copies_of_rows, kept_rows
 from corpusmill.mill.decide.candidates import CopiesOfPart, save_copies
 from corpusmill.mill.decide.decided import save_marks
+from corpusmill.mill.decide.fates import FEW_SOURCES
 from corpusmill.mill.decide.holdout import ORIGINS
-from corpusmill.mill.dedup.edges import DROPPED, STAGES
+from corpusmill.mill.dedup.edges import DROPPED, STAGES, WINNERS
 from corpusmill.mill.read.ids import ROW_BITS, ROW_MASK
 from corpusmill.mill.read.parts import TextPart
 from corpusmill.mill.read.spans import spans_of, units_of
@@ -187,7 +190,7 @@ class PartAgain:
             "measure", text=self.below(layout.text_to_measure),
             filters=self._run.settings.measuring,
             prefer=as_given(self._run.config.dedup.prefer),
-            members=self._run.config.mixture.members,
+            members=self._run.config.members,
             **{name: [self.path(one)] * layout.edits for name, one in of_edits.items()},
         )  # fmt: skip
 
@@ -202,11 +205,25 @@ class PartAgain:
         dropped["stage"] = [numbers[name] for name in kept["stage"].to_pylist()]
         table, listing = self.path("resolved/{}.npy"), self.path("resolved/{}.json")
         save_array(table, dropped)
-        save_json(listing, {"file": str(table)})
+        winners = self.path("resolved/{}.winners.npy")
+        save_array(winners, self._winners())
+        save_json(listing, {"file": str(table), "winners": str(winners)})
         self._step(
             "assign", whole=self._of_cuts(".npy"), resolved=[listing],
-            sampling=self._run.settings.sampling, counts=self.path("assign/{}.json"),
+            sampling=self._run.settings.sampling, agreement=self._run.settings.agreement,
+            counts=self.path("assign/{}.json"),
         )  # fmt: skip
+
+    def _winners(self) -> np.ndarray:
+        """Return WINNERS: the documents that enough sources have, according to the ledger."""
+        columns = ["id", "fate"]
+        ledger = pq.read_table(self._evidence(f"ledger/{self.name}.parquet"), columns=columns)
+        agreed = pc.and_(pc.is_valid(ledger["id"]), pc.not_equal(ledger["fate"], FEW_SOURCES))
+        ids = ledger.filter(agreed)["id"].to_numpy()
+        ids = ids[ids < np.uint64(self.part << ROW_BITS | self.documents)]
+        found = np.zeros(ids.size, WINNERS)
+        found["id"], found["sources"] = ids, self._run.config.dedup.min_sources
+        return found
 
     def _mixed(self) -> list[Path]:
         """Return the copies of the mixture, according to the ledger; none without a mixture."""

@@ -78,6 +78,11 @@ class Facts:
         return self.fate not in FATES
 
     @property
+    def policy(self) -> str:
+        """Return `duplicates` of its source."""
+        return str(self.results.sources[self.row["source"]].duplicates)
+
+    @property
     def comes_last(self) -> bool:
         """Say whether it ranks after all documents that are compared and have a weight."""
         return (

@@ -10,12 +10,14 @@ from corpusmill.mill.account.ledger_columns import copies_in
 from corpusmill.mill.decide.fates import (
     CONTAMINATED,
     DUPLICATE,
+    FEW_SOURCES,
     KEPT,
     LEFT_OVER,
     NOT_SAMPLED,
     TRAIN,
     fate_of,
 )
+from corpusmill.mill.dedup.policy_names import EXACT, NONE
 from corpusmill.tools.why.comparison import fitted, side_by_side
 from corpusmill.tools.why.facts import Facts
 from corpusmill.tools.why.in_mixture import in_words
@@ -175,14 +177,15 @@ def value_in_words(value: Any) -> str:
 
 def compared(facts: Facts) -> Step:
     ids, count = facts.dropped_for_it
+    if facts.policy == NONE:
+        source = facts.row["source"]
+        return Step("resolve", f"Not compared: the source {source} has duplicates: none.")
     if facts.winner is None:
         others = (
             f"{counted(count, 'duplicate')} dropped in favor of this one: {documents(ids, count)}."
         )
-        return Step(
-            "resolve",
-            others if count else "No other document was dropped in favor of this document.",
-        )
+        none = "No other document was dropped in favor of this document."
+        return Step("resolve", f"{others if count else none}{compared_with(facts)}")
     winner = facts.winner
     if winner.fate == KEPT:
         became = f"kept, in {winner.row['split']}"
@@ -198,6 +201,17 @@ def compared(facts: Facts) -> Step:
     )
 
 
+def compared_with(facts: Facts) -> str:
+    """Say with which documents it was compared; "" if with all."""
+    within, told = facts.results.config.dedup.within, ""
+    if facts.policy == EXACT:
+        source = facts.row["source"]
+        told = f" The source {source} has duplicates: exact, so only equal texts were compared."
+    if within:
+        told += f" Only documents with the same {within} were compared (dedup.within)."
+    return told
+
+
 def how_alike(facts: Facts) -> str:
     """Say in which stage the two were found similar; see docs/reference/formats.md."""
     config, row = facts.results.config, facts.row
@@ -207,15 +221,23 @@ def how_alike(facts: Facts) -> str:
     return {
         "identical": f"This document and {other} have the same text (SHA-256).",
         "sketch": f"The sketches of this document and of {other} agree in {share} of their "
-        "values; {limit}; "
+        f"values; {limit}; "
         "the chance of an error is below 1e-9.",
         "shingles": f"The {chars}-character shingles of this document and of {other} have a "
         f"Jaccard similarity of {share}; {limit}.",
         "band": f"This document shares a band key with {other}; dedup.method is "
-        "{config.dedup.method}.",
+        f"{config.dedup.method}.",
         "chain": f"A chain of similar pairs connects this document with {other}; dedup.resolve is "
         f"{config.dedup.resolve}.",
     }[row["stage"]]
+
+
+def disagreed(facts: Facts) -> Step:
+    wanted = facts.results.config.dedup.min_sources
+    return Step(
+        "assign",
+        f"Fewer than {wanted} sources have this document or a duplicate of it (dedup.min_sources).",
+    )
 
 
 def assigned(facts: Facts) -> Step:
@@ -265,6 +287,7 @@ def contaminated(facts: Facts) -> Step:
 
 DECIDED: dict[str, tuple[Callable[[Facts], Step | None], ...]] = {
     DUPLICATE: (),
+    FEW_SOURCES: (disagreed,),
     NOT_SAMPLED: (assigned,),
     CONTAMINATED: (contaminated,),
     LEFT_OVER: (mixed,),
