@@ -92,10 +92,13 @@ class Attempts:
         line = f"{fault}; {failed}, trying again"
         end = time.monotonic() + self._patience.seconds(self._failures)
         with awaiting(f"the next attempt: {fault}"):
-            while (left := end - time.monotonic()) > 0:
+            while True:
                 self._say(line)
-                self._stopped.wait(min(left, SAY_SECONDS))
+                left = end - time.monotonic()
+                self._stopped.wait(min(max(left, 0), SAY_SECONDS))
                 self.check()
+                if time.monotonic() >= end:
+                    return
 
     def check(self) -> None:
         """Raise StoppedError if the task is no longer needed."""

@@ -13,7 +13,7 @@ RULES = (
     "sign", "band", "pair", "group", "extract", "resolve", "assign", "guard", "evaluation",
     "holdout", "decontaminate", "tokenizer", "count", "weigh", "apportion", "mix", "scatter",
     "columns", "gather", "encode", "verify",
-    "join", "manifest", "export", "ledger", "summarize", "tally", "report",
+    "join", "manifest", "export", "pack", "ledger", "summarize", "tally", "report",
 )  # fmt: skip
 """The rules of its run, each after those that it waits for."""
 

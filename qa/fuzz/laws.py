@@ -39,7 +39,7 @@ def check(law: str, seed: int, folder: Path) -> list[str]:
         return [str(error)]
 
 
-def corpus(seed: int, folder: Path, suits: Callable[[dict], bool] = lambda config: True) -> dict:
+def corpus(seed: int, folder: Path, suits: Callable[[dict], object] = lambda config: True) -> dict:
     """The first corpus from `seed` on that suits, its limits lifted and its patterns paths."""
     while True:
         folder.mkdir(parents=True, exist_ok=True)
@@ -50,6 +50,9 @@ def corpus(seed: int, folder: Path, suits: Callable[[dict], bool] = lambda confi
             if not source.get("held_out"):
                 source["max_duplicate_fraction"] = 1
         config["dedup"]["max_group_texts"] = None
+        # At least one source: more may have to agree than are compared.
+        most = max(1, sum(source.get("duplicates") != "none" for source in milled(config)))
+        config["dedup"]["min_sources"] = min(config["dedup"]["min_sources"], most)
         config["tokenizer"]["max_lost_fraction"] = 1
         if "prefer mixed" in json.loads((folder / "made.json").read_text("utf-8")):
             config["dedup"]["prefer"]["field"] = None
@@ -75,6 +78,16 @@ def run(folder: Path, config: dict, cores: int = 1, warm: bool = True):
             f"{folder.name}: a run failed: {last_words(done.stdout + done.stderr)}"
         )
     return done
+
+
+def may_come_later(config: dict) -> list[tuple[str, str]]:
+    """The files that a run can do without: if sources must agree, each keeps one."""
+    sources = milled(config)
+    if sum(len(source["files"]) for source in sources) < 2:
+        return []
+    fewest = 1 if config["dedup"]["min_sources"] == 1 else 2
+    found = [source for source in sources if len(source["files"]) >= fewest]
+    return [(source["name"], path) for source in found for path in source["files"]]
 
 
 def copied(folder: Path, name: str) -> Path:
@@ -151,9 +164,9 @@ def file_added(seed: int, folder: Path) -> list[str]:
     resolve `kept` none that was kept is a duplicate now. (With `component` it may be: a new
     document can join what did not hang together.) And all is as the oracle has it.
     """
-    config = corpus(seed, folder, lambda config: sum(len(s["files"]) for s in milled(config)) > 1)
+    config = corpus(seed, folder, may_come_later)
     chance = random.Random(f"added {seed}")
-    late = chance.choice([(s["name"], path) for s in milled(config) for path in s["files"]])
+    late = chance.choice(may_come_later(config))
     early = [
         source | {"files": [path for path in source["files"] if (source["name"], path) != late]}
         for source in config["sources"]
