@@ -305,6 +305,21 @@ def test_choose_filters__measures_with_its_own_list(tmp_path):
         assert done.returncode == 0, f"{command}: {done.stdout} {done.stderr}"
 
 
+def test_mixtures__examples_are_valid():
+    page = (ROOT / "docs/how-to/mixtures.md").read_text("utf-8")
+    examples = [yaml.safe_load(block) for block in blocks("yaml", page)]
+    complete = [one for one in examples if "mixture" in one]
+    assert ["stages" in one for one in complete] == [False, True]
+    shipped = yaml.safe_load((ROOT / "config.yaml").read_text())
+    for number, one in enumerate(complete):
+        names = ["web", "code", "books"][: 3 - number]
+        sources = [{"name": name, "files": ["a"]} for name in names]
+        given = shipped | {"sources": sources, "tokenizer": shipped["tokenizer"] | {"source": "a"},
+                           "mixture": shipped["mixture"] | one["mixture"]}  # fmt: skip
+        config = Config.read(given | {"stages": one.get("stages", [])})
+        assert [*config.faults()] == []
+
+
 # Links.
 
 
