@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from corpusmill.mill.decide.candidates import CandidateTables, CopiesOfPart, save_copies
-from corpusmill.mill.decide.composition import Tally, load_stages
+from corpusmill.mill.decide.composition import Tally, chosen_by_stages, load_stages
 from corpusmill.mill.decide.mixture import Stage, numbers_of
 from corpusmill.mill.storage.files import content_digest, save_json
 from corpusmill.run.job import run
@@ -33,10 +33,9 @@ def mix(
         tables = CandidateTables([candidates], sources, labels, numbers_of(stages))
         for columns in tables.pieces():
             of_part = CopiesOfPart(columns["id"], {})
-            for stage in found:
-                of_stage, cells = stage.copies(columns)
-                tallies[stage.split].add(cells, columns["size"], of_stage)
-                of_part.copies[stage.split] = of_stage
+            for split, chosen in chosen_by_stages(found, columns).items():
+                tallies[split].add(chosen.cells, columns["size"], chosen.copies)
+                of_part.copies[split] = chosen.copies
             total = np.sum([*of_part.copies.values()], axis=0)
             left_over += int((total == 0).sum())
             parts.append(of_part)

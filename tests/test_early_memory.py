@@ -26,7 +26,7 @@ LOOKS = {
     "from corpusmill.mill.read.first_records import Asked\n"
     "from corpusmill.mill.filters.configured import configured\n"
     "entry = {'name': 'metadata', 'field': 'absent', 'matches': 'x'}\n"
-    "users = users_of(configured([entry]), {'member': None})\n"
+    "users = users_of(configured([entry]), [])\n"
     "said = list(absent_members(users, [Asked('s', path, 'text', 0)], (), limits))",
     "columns": "from corpusmill.mill.read.typed_columns import types_of\n"
     "said = types_of(path, 'text', (), limits)",

@@ -7,13 +7,16 @@ from fractions import Fraction
 
 import naive
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpusmill.mill.decide.candidates import CandidateTables, save_candidates
 from corpusmill.mill.decide.cells import Grid, cells_of, names_between
+from corpusmill.mill.decide.composition import chosen_by_stages, compose_stages
 from corpusmill.mill.decide.curves import CURVES
-from corpusmill.mill.decide.mixture import Axis, Factor, Mixture
+from corpusmill.mill.decide.mixture import Axis, Factor, Mixture, Stage
 from corpusmill.mill.decide.quantiles import quantiles_of, sortable, value_of
 from corpusmill.mill.decide.shares import (
     Supply,
@@ -63,6 +66,26 @@ def columns(**values):
     found = {name: np.array(one) for name, one in values.items()}
     found.setdefault("id", np.arange(found["source"].size, dtype=np.uint64))
     return found
+
+
+def test_stages__exclude_many_in_little_time(tmp_path):
+    # Forty stages, each without the documents of all earlier ones: their copies must not be chosen
+    # again for every stage that excludes them.
+    ids = np.arange(400, dtype=np.uint64)
+    table = pa.table({"id": ids, "size": np.ones(400, np.int64), "source": ["a"] * 400})
+    save_candidates(tmp_path / "0.arrow", [], [], iter([table]))
+    tables = CandidateTables([tmp_path / "0.arrow"], ["a"], {}, [])
+    names = [f"s{number}" for number in range(40)]
+    stages = [
+        Stage(name, names[:number], mixture([Axis("source")], weights={"a": 1}, budget=10,
+                                            purpose=f"sample {name}"))
+        for number, name in enumerate(names)
+    ]  # fmt: skip
+    found = compose_stages(tables, stages)
+    (piece,) = tables.pieces()
+    copies = np.array([one.copies for one in chosen_by_stages(found, piece).values()])
+    assert copies.sum(axis=1).tolist() == [10] * 40
+    assert (np.count_nonzero(copies, axis=0) <= 1).all()
 
 
 def test_grid__names_the_cell_of_each_document():

@@ -237,7 +237,7 @@ STAGES = [
      "shares": {"one": 0.5, "two": 0.5, "three": 0}},
     {"name": "decay", "budget": {"tokens": 60_000}, "shares": "proportional", "seed": 7,
      "exclude": ["stable"], "by": [{"value": "text_bytes", "quantiles": 2}]},
-    {"name": "again", "budget": {"tokens": 90_000}},
+    {"name": "again", "budget": {"tokens": 90_000}, "by": [{"member": "where.source"}]},
 ]  # fmt: skip
 
 
@@ -267,6 +267,8 @@ def test_stages__have_shards_of_their_own(staged):
     corpus = Corpus(staged / "results")
     assert corpus.splits == ["again", "decay", "stable", "validation", "test"]
     assert corpus.split("decay").tokens == tokens["decay"]
+    cells = summary(staged)["mixture"]["again"]["cells"]
+    assert [cell["cell"] for cell in cells] == [["one"], ["three"], ["two"]]
     assert (staged / "results/tokens/decay.bin").stat().st_size == 2 * tokens["decay"]
 
 
@@ -301,6 +303,15 @@ def test_stages__are_the_same_for_one_core(staged, tmp_path):
     output = config["output"] | {"join": True, "pack": [128]}
     mill(tmp_path, config | {"stages": STAGES, "output": output}, "--cores", "1")
     assert digests(tmp_path) == digests(staged)
+
+
+def test_check__names_a_member_of_a_stage_that_no_record_has(tmp_path):
+    stage = {"name": "a", "budget": {"bytes": 9000}, "by": [{"member": "where.sorce"}]}
+    config = small_corpus(tmp_path) | {"stages": [stage]}
+    (tmp_path / "mine.yaml").write_text(json.dumps(config))
+    said = " ".join(corpusmill(tmp_path, "check", "mine.yaml").split())
+    assert "mixture.by needs the member where.sorce, but none of the first records has it" in said
+    assert "Did you mean where.source" in said
 
 
 @pytest.mark.parametrize(

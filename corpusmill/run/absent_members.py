@@ -1,7 +1,7 @@
 """Find record members that are used but that no first record has, most likely a misspelt name.
 
-Filters and dedup.within use members. Without this check, a block list with a wrong name matches
-nothing and the run still succeeds. Runs in its own process while a run starts.
+Filters, dedup.within and mixtures use members. Without this check, a block list with a wrong name
+matches nothing and the run still succeeds. Runs in its own process while a run starts.
 """
 
 import json
@@ -32,12 +32,10 @@ class User(NamedTuple):
     """Sources whose records it does not use."""
 
 
-def users_of(filters: list[ConfiguredFilter], within: dict[str, Any]) -> list[User]:
-    """Return all users. within: the `member` of dedup.within or None, and `exempt` sources."""
+def users_of(filters: list[ConfiguredFilter], others: list[list[Any]]) -> list[User]:
+    """Return all users. others: values of `User`."""
     found = [User(f"the filter {one.name}", one.members, one.untouched) for one in filters]
-    if within["member"]:
-        found.append(User("dedup.within", [within["member"]], within["exempt"]))
-    return found
+    return found + [User(*one) for one in others]
 
 
 def absent_members(
@@ -87,13 +85,13 @@ def names_in(rest: bytes) -> list[str]:
 
 
 def main() -> None:
-    """Read {"filters", "within", "files": [Asked], "readers": [path], "limits": ReadLimits} from
-    standard input; print one line per missing member to standard error."""
+    """Read {"filters", "others": [User], "files": [Asked], "readers": [path], "limits": ReadLimits}
+    from standard input; print one line per missing member to standard error."""
     serve_another()
     asked = json.load(sys.stdin)
     files = [Asked(*file) for file in asked["files"]]
     limits = ReadLimits(**asked["limits"])
-    users = users_of(configured(asked["filters"]), asked["within"])
+    users = users_of(configured(asked["filters"]), asked["others"])
     for note in absent_members(users, files, asked["readers"], limits):
         print(note, file=sys.stderr)
 

@@ -19,6 +19,7 @@ import jsonschema
 
 from corpusmill.messages.sentences import MOST_FAULTS, first_of
 from corpusmill.mill.decide.fates import SPLITS, TRAIN, in_order
+from corpusmill.mill.decide.mixture import Stage
 from corpusmill.mill.dedup.band_settings import BandSetting, auto_setting
 from corpusmill.mill.filters.configured import ConfiguredFilter
 from corpusmill.mill.storage.streams import ReadLimits
@@ -557,6 +558,15 @@ class Config(Section):
             return {stage.name: stage.mixture(self.mixture) for stage in self.stages}
         return {TRAIN: self.mixture} if self.mixture.is_used else {}
 
+    @property
+    def composed(self) -> list[Stage]:
+        """What the steps need to know of the mixtures."""
+        exclude = {stage.name: stage.exclude or [] for stage in self.stages}
+        return [
+            Stage(split, [*exclude.get(split, [])], keys.settings(self, split, self.seeds[split]))
+            for split, keys in self.mixtures.items()
+        ]
+
     @cached_property
     def written_splits(self) -> list[str]:
         """Splits that may have shards, in order: train or its stages, validation, test."""
@@ -595,7 +605,12 @@ class Config(Section):
     def members(self) -> list[str]:
         """Record members whose values divide documents."""
         of_dedup = [self.dedup.within] if self.dedup.within else []
-        return sorted({*self.mixture.members, *of_dedup})
+        return sorted({*self.mixture_members, *of_dedup})
+
+    @property
+    def mixture_members(self) -> list[str]:
+        """Record members that divide documents into cells, in any stage."""
+        return sorted({member for one in self.mixtures.values() for member in one.members})
 
     @cached_property
     def band_setting(self) -> BandSetting:

@@ -150,13 +150,17 @@ class KindCheck(EarlyCheck):
 
 
 class MemberCheck(EarlyCheck):
-    """A check that first records have the members that filters and dedup.within use."""
+    """A check that first records have the members that filters, dedup.within and mixtures use."""
 
     def __init__(self, files: list[list], config: Config, root: Path) -> None:
         """files: as for InputCheck, of milled sources."""
-        exempt = [source.name for source in config.milled if source.duplicates == "none"]
-        within = {"member": config.dedup.within, "exempt": exempt}
-        asked = {"filters": as_given(config.filters), "within": within}
+        others: list[tuple[str, list[str], list[str]]] = []
+        if config.dedup.within:
+            exempt = [source.name for source in config.milled if source.duplicates == "none"]
+            others.append(("dedup.within", [config.dedup.within], exempt))
+        unused = [name for name, weight in config.weights.items() if not weight]
+        others.append(("mixture.by", config.mixture_members, unused))
+        asked = {"filters": as_given(config.filters), "others": others}
         super().__init__("corpusmill.run.absent_members", [], _about(files, config, asked), root)
 
     def faults(self) -> list[str]:
@@ -200,7 +204,7 @@ def early_checks(
     of_milled = [file for file in files if file[0] in milled]
     if of_milled and config.dedup.prefer.field:
         checks.append(KindCheck(of_milled, config, root))
-    if of_milled and (config.dedup.within or any(one.members for one in config.filters)):
+    if of_milled and (config.members or any(one.members for one in config.filters)):
         checks.append(MemberCheck(of_milled, config, root))
     return checks
 

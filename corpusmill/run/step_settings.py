@@ -118,16 +118,9 @@ class StepSettings:
     @property
     def stages(self) -> list[dict]:
         """The mixtures of train or its stages; see corpusmill/mill/decide/mixture.py."""
-        own = {stage.name: stage for stage in self._config.stages}
         return [
-            {
-                "split": split,
-                "exclude": list((split in own and own[split].exclude) or []),
-                "mixture": mixture_as_json(
-                    keys.settings(self._config, split, self._config.seeds[split])
-                ),
-            }
-            for split, keys in self._config.mixtures.items()
+            stage._asdict() | {"mixture": mixture_as_json(stage.mixture)}
+            for stage in self._config.composed
         ]
 
 

@@ -1,7 +1,7 @@
 """Tables of candidates: the documents of a block of parts that could be in train, and the values
 by which a mixture divides them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,8 +79,8 @@ class CandidateTables(NamedTuple):
     labels: dict[str, list[str]]
     """The names of each column of names, in order."""
     numbers: list[str]
-    used: Sequence[Callable[[Columns], np.ndarray]] = ()
-    """Functions that say which candidates are left out, since other stages use them."""
+    is_used: Callable[[Columns], np.ndarray] | None = None
+    """Says which candidates are left out, since other stages use them."""
 
     def pieces(self) -> Iterator[Columns]:
         for path in self.paths:
@@ -89,10 +89,10 @@ class CandidateTables(NamedTuple):
                 yield self._left(self.columns_of(file.get_batch(place)))
 
     def _left(self, columns: Columns) -> Columns:
-        for is_used in self.used:
-            left = ~is_used(columns)
-            columns = {name: column[left] for name, column in columns.items()}
-        return columns
+        if self.is_used is None:
+            return columns
+        left = ~self.is_used(columns)
+        return {name: column[left] for name, column in columns.items()}
 
     def columns_of(self, batch: pa.RecordBatch) -> Columns:
         """Return the columns of some candidates."""

@@ -187,43 +187,61 @@ def copies_of_part(composed: Composition, columns: Columns) -> tuple[np.ndarray,
 
 
 class StageComposition(NamedTuple):
-    """The composition of a stage, and those whose documents it does not use again."""
-
     split: str
+    exclude: list[str]
+    """Earlier stages whose documents it does not use again."""
     composition: Composition
-    excluded: list["StageComposition"]
 
-    def copies(self, columns: Columns) -> tuple[np.ndarray, np.ndarray]:
-        """Return the copies of all candidates, and their cells; -1 for excluded ones."""
-        left = ~self.is_excluded(columns)
+
+class Chosen(NamedTuple):
+    """What a stage does with candidates."""
+
+    copies: np.ndarray
+    """uint16"""
+    cells: np.ndarray
+    """int64: their cells; -1 for excluded ones."""
+
+
+def chosen_by_stages(stages: list[StageComposition], columns: Columns) -> dict[str, Chosen]:
+    """Return what each stage does with candidates. stages: in order."""
+    found: dict[str, Chosen] = {}
+    for stage in stages:
+        left = ~used_by([found[name] for name in stage.exclude], columns)
         copies, cells = np.zeros(left.size, np.uint16), np.full(left.size, -1, np.int64)
         some = {name: column[left] for name, column in columns.items()}
-        copies[left], cells[left] = copies_of_part(self.composition, some)
-        return copies, cells
+        copies[left], cells[left] = copies_of_part(stage.composition, some)
+        found[stage.split] = Chosen(copies, cells)
+    return found
 
-    def is_excluded(self, columns: Columns) -> np.ndarray:
-        """Return bool: which candidates an excluded stage uses."""
-        found = np.zeros(columns["id"].size, bool)
-        for stage in self.excluded:
-            found |= stage.copies(columns)[0] > 0
-        return found
+
+def used_by(stages: list[Chosen], columns: Columns) -> np.ndarray:
+    """Return bool: which candidates a stage uses."""
+    found = np.zeros(columns["id"].size, bool)
+    for chosen in stages:
+        found |= chosen.copies > 0
+    return found
 
 
 def compose_stages(tables: CandidateTables, stages: list[Stage]) -> list[StageComposition]:
     """Return the composition of each stage; raise ValueError if one cannot be reached."""
-    found: dict[str, StageComposition] = {}
+    found: list[StageComposition] = []
     for stage in stages:
-        excluded = [found[name] for name in stage.exclude]
-        used = [lambda columns, one=one: one.copies(columns)[0] > 0 for one in excluded]
+
+        def is_used(columns: Columns, exclude: list[str] = stage.exclude) -> np.ndarray:
+            chosen = chosen_by_stages(found, columns)
+            return used_by([chosen[name] for name in exclude], columns)
+
         try:
-            composed = compose(tables._replace(used=used), stage.mixture)
+            composed = compose(
+                tables._replace(is_used=is_used if stage.exclude else None), stage.mixture
+            )
         except ValueError as error:
             if stage.split == TRAIN:
                 raise
             lines = str(error).splitlines()
             raise ValueError("\n".join(f"stage {stage.split}: {line}" for line in lines)) from error
-        found[stage.split] = StageComposition(stage.split, composed, excluded)
-    return list(found.values())
+        found.append(StageComposition(stage.split, stage.exclude, composed))
+    return found
 
 
 class Tally:
@@ -277,9 +295,9 @@ def load_stages(
     compositions: list[Path], classes: list[Path], stages: list[Stage]
 ) -> list[StageComposition]:
     """Return the compositions of all stages from their files."""
-    found: dict[str, StageComposition] = {}
-    for stage, path, of_stage in zip(stages, compositions, classes, strict=True):
-        composed = load_composition(path, of_stage, stage.mixture)
-        excluded = [found[name] for name in stage.exclude]
-        found[stage.split] = StageComposition(stage.split, composed, excluded)
-    return list(found.values())
+    return [
+        StageComposition(
+            stage.split, stage.exclude, load_composition(path, of_stage, stage.mixture)
+        )
+        for stage, path, of_stage in zip(stages, compositions, classes, strict=True)
+    ]

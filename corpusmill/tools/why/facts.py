@@ -151,10 +151,7 @@ class Facts:
             return []
         block = self.part // block_parts(results.parts)
         candidates = results.path("candidates/{}.arrow", block)
-        stages = {
-            split: keys.settings(results.config, split)
-            for split, keys in results.config.mixtures.items()
-        }
+        stages = {stage.split: stage.mixture for stage in results.config.composed}
         return in_mixtures(stages, results.folder / "mixture", candidates, self.id)
 
     @functools.cached_property

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from corpusmill.mill.account.mixture_account import Account, account_of_composition
 from corpusmill.mill.decide.candidates import CandidateTables, names_of_blocks
-from corpusmill.mill.decide.composition import Tally, compose_stages
+from corpusmill.mill.decide.composition import Tally, chosen_by_stages, compose_stages
 from corpusmill.mill.decide.mixture import Stage, label_column, labels_of, numbers_of
 from corpusmill.mill.storage.regular_files import regular_state
 from corpusmill.mill.storage.untrusted import load_plain_json
@@ -37,26 +37,19 @@ def mixtures_of(results: Path) -> dict[str, Account]:
 def tried(results: Path, configs: Sequence[Path]) -> dict[str, Account]:
     """Return the accounts that the mixtures in config files would have with a run's candidates."""
     config = with_mixture_of(Results(results).config, configs)
-    stages = stages_of(config)
+    stages = config.composed
     tables = tables_of(results, stages)
     found = compose_stages(tables, stages)
-    accounts = {}
-    for stage in found:
-        tally = Tally(len(stage.composition.supplies))
-        for columns in tables.pieces():
-            copies, cells = stage.copies(columns)
-            tally.add(cells, columns["size"], copies)
-        told = stage.composition.told()
-        accounts[stage.split] = account_of_composition(told, [tally.counts()])
-    return accounts
-
-
-def stages_of(config: Config) -> list[Stage]:
-    own = {stage.name: stage.exclude for stage in config.stages}
-    return [
-        Stage(split, list(own.get(split) or []), keys.settings(config, split, config.seeds[split]))
-        for split, keys in config.mixtures.items()
-    ]
+    tallies = {stage.split: Tally(len(stage.composition.supplies)) for stage in found}
+    for columns in tables.pieces():
+        for split, chosen in chosen_by_stages(found, columns).items():
+            tallies[split].add(chosen.cells, columns["size"], chosen.copies)
+    return {
+        stage.split: account_of_composition(
+            stage.composition.told(), [tallies[stage.split].counts()]
+        )
+        for stage in found
+    }
 
 
 def with_mixture_of(config: Config, files: Sequence[Path]) -> Config:
