@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -153,6 +154,17 @@ def corpusmill(folder: Path, *arguments: str) -> str:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def test_mixture__why_needs_no_file_of_shares(mixed, tmp_path):
+    shutil.copytree(mixed / "results", tmp_path / "results")
+    told = summary(mixed)
+    told["configuration"]["mixture"]["shares"] = {"file": str(tmp_path / "gone.csv")}
+    (tmp_path / "results/summary.json").write_text(json.dumps(told))
+    row = next(
+        row for row in ledger(mixed).to_pylist() if row["copies"] and row["split"] == "train"
+    )
+    assert "It is in the cell " in " ".join(corpusmill(tmp_path, "why", str(row["id"])).split())
 
 
 def test_mixture__is_verified_and_proved(mixed):

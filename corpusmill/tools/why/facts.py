@@ -1,5 +1,6 @@
 """All facts of a document, collected from the files of the results."""
 
+import dataclasses
 import functools
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from corpusmill.mill.decide.fates import (
     TRAIN,
     fate_of,
 )
+from corpusmill.mill.decide.shares import PROPORTIONAL
 from corpusmill.mill.read.ids import ROW_BITS, ROW_MASK
 from corpusmill.mill.storage.regular_files import open_regular, regular_state
 from corpusmill.mill.storage.untrusted import json_of
@@ -151,7 +153,11 @@ class Facts:
             return []
         block = self.part // block_parts(results.parts)
         candidates = results.path("candidates/{}.arrow", block)
-        stages = {stage.split: stage.mixture for stage in results.config.composed}
+        # No answer needs the wanted shares, and their file may be on another machine.
+        stages = {
+            split: dataclasses.replace(keys, shares=PROPORTIONAL).settings(results.config, split)
+            for split, keys in results.config.mixtures.items()
+        }
         return in_mixtures(stages, results.folder / "mixture", candidates, self.id)
 
     @functools.cached_property
