@@ -90,8 +90,11 @@ rule apportion:
     conda:
         "../envs/corpusmill.yaml"
     resources:
-        mem_mb=MEMORY.of_largest_part(
-            base=900, bytes_per_document=MEMORY.measured_per_document
+        # With 40,000 classes, one document in 24 is near the level of its cell.
+        mem_mb=MEMORY.of_apportioning(
+            base=900,
+            bytes_per_document=MEMORY.measured_per_document,
+            bytes_per_document_of_corpus=3,
         ),
     params:
         settings=settings(

@@ -116,15 +116,25 @@ class Memory:
         """Return mem_mb of a job for a bucket of keys, which holds bucket_entries at once."""
         return self.flat(base + self._layout.bucket_entries * bytes_per_entry / 1e6)
 
-    def of_documents(self, base: float, bytes_per_document: float) -> Callable:
-        """Return mem_mb of a job that holds a few bytes per document."""
-        expected = self._inputs.text_bytes // LEAST_DOCUMENT_BYTES
+    def of_apportioning(
+        self, base: float, bytes_per_document: float, bytes_per_document_of_corpus: float
+    ) -> Callable:
+        """Return mem_mb of the job that divides the budget: it reads the candidates part by part,
+        and holds those near the levels of the cells."""
 
         def megabytes(wildcards: Any) -> float:
-            documents = max(expected, self._read.of_all().documents)
-            return base + documents * bytes_per_document / 1e6
+            of_part = held(self._read.of_all().of_part, bytes_per_document=bytes_per_document)
+            return base + of_part + self._documents() * bytes_per_document_of_corpus / 1e6
 
         return self.needing(megabytes)
+
+    def of_documents(self, base: float, bytes_per_document: float) -> Callable:
+        """Return mem_mb of a job that holds a few bytes per document."""
+        return self.needing(lambda wildcards: base + self._documents() * bytes_per_document / 1e6)
+
+    def _documents(self) -> int:
+        """Return the expected documents of the corpus; more if more were read."""
+        return max(self._inputs.text_bytes // LEAST_DOCUMENT_BYTES, self._read.of_all().documents)
 
     def of_packing(self, base: float, bytes_per_piece: float) -> Callable:
         """Return mem_mb of the job that packs a split, by its documents and expected tokens."""
