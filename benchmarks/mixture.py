@@ -8,6 +8,9 @@ by name. The run with the mixture and one without it alternate. The steps that o
 are `weigh`, `apportion` and `mix`; `count` encodes the text, which `encode` then need not do again.
 With --datatrove, its SamplerFilter chooses documents at the rates that give the same expected
 tokens per cell.
+
+Ends with 1 if these steps take more than 8 % of the CPU seconds, or if the budget is missed by more
+than the longest document.
 """
 
 import json
@@ -26,6 +29,7 @@ from benchmarks.workflow import jobs_of, mill, warm_up
 from benchmarks.yardstick import config_of, sources_of
 
 OWN_STEPS = ("weigh", "apportion", "mix")
+MOST_OWN_SHARE = 0.08
 
 
 def model_of(sources: dict[str, list[Path]], folder: Path) -> Path:
@@ -45,17 +49,17 @@ def cells_of(folder: Path, splits: tuple[str, ...] = ("train",)) -> list[dict]:
     return [cell for split in splits for cell in mixture[split]["cells"]]
 
 
-def documents_by_cell(folder: Path, mixture: dict) -> dict[tuple, dict[int, int]]:
+def documents_by_cell(folder: Path) -> dict[tuple, dict[int, int]]:
     """Return the tokens of each candidate, by cell."""
     from corpusmill.mill.decide.composition import compose
     from corpusmill.run.config import Config
     from corpusmill.run.config_files import laid_over
     from corpusmill.run.workflow_files import workflow_home
-    from corpusmill.tools.tune.mixture.mixtures import stages_of, tables_of
+    from corpusmill.tools.tune.mixture.mixtures import tables_of
 
     given = json.loads((folder / "results/summary.json").read_text())["configuration"]
     config = Config.read(laid_over(workflow_home() / "config.yaml", given))
-    stages = stages_of(config)
+    stages = config.composed
     tables = tables_of(folder / "results", stages)
     composed = compose(tables, stages[0].mixture)
     found: dict[tuple, dict[int, int]] = defaultdict(dict)
@@ -126,16 +130,21 @@ def main(given) -> None:
         "|---|--:|--:|--:|--:|",
         told("corpusmill", offs, (given.tokens, reached)),
     ]
+    documents = documents_by_cell(folder)
     if given.datatrove:
-        lines.append(of_datatrove(folder, mixture, cells, given))
+        lines.append(of_datatrove(documents, cells, given))
     print("\n".join(lines))
     run_folder.note("mixture", "\n".join(lines))
     run_folder.close()
+    longest = max(size for of_cell in documents.values() for size in of_cell.values())
+    if not 0 <= given.tokens - reached <= longest:
+        sys.exit(f"missed: {reached:,} tokens; the longest document has {longest:,}")
+    if own > MOST_OWN_SHARE * whole:
+        sys.exit(f"missed: {own / whole:.1%} of the CPU seconds, more than {MOST_OWN_SHARE:.0%}")
 
 
-def of_datatrove(folder: Path, mixture: dict, cells: list[dict], given) -> str:
+def of_datatrove(documents: dict[tuple, dict[int, int]], cells: list[dict], given) -> str:
     """Return the line of datatrove's SamplerFilter: a rate per cell, documents by chance."""
-    documents = documents_by_cell(folder, mixture)
     asked = [
         {
             "rate": cell["wanted"] / cell["size"] if cell["size"] else 0,
