@@ -18,7 +18,6 @@ from corpusmill.mill.decide.fates import (
     TRAIN,
     fate_of,
 )
-from corpusmill.mill.decide.shares import PROPORTIONAL
 from corpusmill.mill.read.ids import ROW_BITS, ROW_MASK
 from corpusmill.mill.storage.regular_files import open_regular, regular_state
 from corpusmill.mill.storage.untrusted import json_of
@@ -155,7 +154,7 @@ class Facts:
         candidates = results.path("candidates/{}.arrow", block)
         # No answer needs the wanted shares, and their file may be on another machine.
         stages = {
-            split: dataclasses.replace(keys, shares=PROPORTIONAL).settings(results.config, split)
+            split: dataclasses.replace(keys, shares="proportional").settings(results.config, split)
             for split, keys in results.config.mixtures.items()
         }
         return in_mixtures(stages, results.folder / "mixture", candidates, self.id)
