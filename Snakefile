@@ -2,7 +2,7 @@
 
 demo -> plan -> normalize (-> span -> repeat -> cut) -> measure -> filter -> sign -> band -> pair -> group
      -> extract -> resolve -> assign -> guard -> decontaminate (-> count -> weigh -> apportion -> mix) -> scatter -> gather -> encode -> verify (-> pack)
-     -> manifest (-> export), and a ledger of every document -> summarize -> report.
+     -> manifest (-> export), and a ledger of every document -> summarize -> report, card.
 """
 
 from snakemake.utils import min_version
@@ -50,6 +50,9 @@ rule all:
         "results/manifest.json",
         "results/summary.json",
         "results/report.html",
+        "results/DATASET_CARD.md",
+        "results/training_content.md",
+        LAYOUT.if_crawled(["results/domains.csv"]),
         "results/report/funnel.html",
         "results/report/funnel.csv",
         "results/report/similarities.html",

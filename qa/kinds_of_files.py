@@ -82,8 +82,8 @@ READ_BY = {
     "tally/{n}.bins.parquet": ["report"],
     "tally/{n}.totals.parquet": ["report"],
     "tally/{n}.json": ["summarize"],
-    "manifest.json": ["summarize"],
-    "summary.json": ["report"],
+    "manifest.json": ["summarize", "card"],
+    "summary.json": ["report", "card"],
     "summary.txt": ["report"],
 }
 """Every kind of file that a later job reads, and the rules of these jobs. {n}: a number."""

@@ -161,7 +161,8 @@ def test_every_file_of_a_run__is_read_with_its_sums_or_by_nobody(milled):
     results = milled.folder / "results"
     there = {path.relative_to(results) for path in results.rglob("*") if path.is_file()}
     without = {path for path in there if path.name[0] != "."} - set(written(milled.folder))
-    assert {path.parts[0] for path in without} <= {"report", "report.html", "plan"}
+    described = {"report", "report.html", "DATASET_CARD.md", "training_content.md"}
+    assert {path.parts[0] for path in without} <= {*described, "plan"}
     assert {path.name for path in without if path.parts[0] == "plan"} == {"record.json", "recipes"}
     assert {kind_of(path) for path in written(milled.folder)} == {*READ_BY, *READ_BY_NOBODY}
 

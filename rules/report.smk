@@ -9,6 +9,14 @@ writes   results/report.html                 the whole run on one page
          results/report/funnel.html, .csv    documents and bytes per source and fate
          results/report/similarities.html    near-duplicates by similarity to the kept document
          results/report/times.html, .csv     seconds, CPU and memory per rule
+
+card:
+reads    the account of the run, the list of its files, domains of crawled documents
+writes   results/DATASET_CARD.md             the corpus, as on the Hugging Face hub
+         results/training_content.md         its sources, after the template of the EU
+         and if a source was crawled:
+         results/domains/{block}.arrow       documents and bytes per domain
+         results/domains.csv                 the largest domains
 """
 
 
@@ -113,3 +121,58 @@ rule report:
         paths=named_paths,
     shell:
         run_script("report")
+
+
+rule domains:
+    input:
+        texts=LAYOUT.files_of_block(LAYOUT.text),
+        measures=LAYOUT.files_of_block("results/measures/{part}.arrow"),
+        verdicts=LAYOUT.files_of_block("results/filter/{part}.arrow"),
+        assigned=LAYOUT.files_of_block("results/assign/{part}.arrow"),
+        marks="results/holdout/{block}.arrow",
+        mixed=LAYOUT.if_mixed(["results/copies/{block}.arrow"]),
+    output:
+        counts="results/domains/{block}.arrow",
+    log:
+        "logs/domains/{block}.log",
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=MEMORY.of_largest_part(
+            base=700, per_largest_megabyte=4, bytes_per_document=2500
+        ),
+    params:
+        settings=settings(
+            first_part=LAYOUT.first_of_block,
+            members=CONFIG.crawled,
+        ),
+        code=code_digest("domains"),
+        paths=named_paths,
+    shell:
+        run_script("domains")
+
+
+rule card:
+    input:
+        summary="results/summary.json",
+        manifest="results/manifest.json",
+        counts=LAYOUT.if_crawled(LAYOUT.every("results/domains/{block}.arrow")),
+    output:
+        dataset_card="results/DATASET_CARD.md",
+        training_content="results/training_content.md",
+        domain_list=LAYOUT.if_crawled(["results/domains.csv"]),
+    log:
+        "logs/card/card.log",
+    localrule: True
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=1500,
+    params:
+        settings=settings(
+            provenance=SETTINGS.of("provenance"),
+        ),
+        code=code_digest("card"),
+        paths=named_paths,
+    shell:
+        run_script("card")

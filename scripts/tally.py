@@ -4,12 +4,11 @@ import logging
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from corpusmill.mill.decide.decided import DecisionFiles, load_decided
+from corpusmill.mill.decide.decided import BlockDecisions, load_decided
 from corpusmill.mill.report.tallies import (
     STAGES,
     Tally,
@@ -23,22 +22,9 @@ from corpusmill.run.job import run
 from corpusmill.run.job_progress import phase
 
 
-class Decided(NamedTuple):
-    """The decisions about a block of parts."""
-
-    verdicts: list[Path]
-    assigned: list[Path]
-    marks: Path
-    mixed: list[Path]
-
-    @property
-    def of_block(self) -> tuple[Path, list[Path]]:
-        return self.marks, self.mixed
-
-
 def tally(
     measures: list[Path],
-    decided: Decided,
+    decided: BlockDecisions,
     first_part: int,
     bins: Path,
     totals: Path,
@@ -49,9 +35,9 @@ def tally(
     with phase("counting", len(measures), "parts") as progress:
 
         def of_parts() -> Iterator[Tally]:
-            tables = zip(measures, decided.verdicts, decided.assigned, strict=True)
-            for part, (file, *decisions) in enumerate(tables, first_part):
-                fates = load_decided(DecisionFiles(*decisions, *decided.of_block), part).fates
+            tables = zip(measures, decided.of_parts(), strict=True)
+            for part, (file, decisions) in enumerate(tables, first_part):
+                fates = load_decided(decisions, part).fates
                 of_part = load_arrow(file)
                 of_languages = dropped_by_language(of_part, fates.array().cast(pa.string()))
                 for language, counts in of_languages.items():

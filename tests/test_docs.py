@@ -190,7 +190,7 @@ def test_small_profile__groups_rules_that_exist():
     assert set(small["groups"]) <= RULE_NAMES
     # In no group: a job of its own, done where Snakemake runs, or only with `spans`.
     apart = {"demo", "plan", "columns", "join", "pack", "export", "manifest", "recall", "summarize",
-             "report", "span", "repeat", "cut"}  # fmt: skip
+             "report", "card", "span", "repeat", "cut"}  # fmt: skip
     assert RULE_NAMES - set(small["groups"]) <= apart
 
 

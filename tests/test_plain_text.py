@@ -19,6 +19,7 @@ from workflow import ROOT, write_jsonl
 from corpusmill.cli.init import in_yaml, quoted
 from corpusmill.cli.main import main
 from corpusmill.cli.screen import Lines, OneLine
+from corpusmill.messages.markdown import plain
 from corpusmill.messages.plain_text import (
     LONGEST_LINE,
     LONGEST_MESSAGE,
@@ -29,7 +30,6 @@ from corpusmill.messages.plain_text import (
     shown_json,
 )
 from corpusmill.reader.patience import to_stderr
-from corpusmill.tools.publish.card import plain
 
 EVIL = "\x1b]0;title\x07\x1b[2J\x9b31m\u202egnp\r\x7f"
 

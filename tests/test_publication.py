@@ -214,7 +214,10 @@ def test_version__may_be_named_and_latest_follows(front, results, address, tmp_p
 
 def test_corpus_of_a_run__agrees_with_itself_where_it_is_published(front, every_fate, address):
     done = publish(every_fate / "results", address)
-    assert {"README.md", "summary.json"} <= {file.name for file in done.contents.beside}
+    beside = {file.name: file.data for file in done.contents.beside}
+    assert list(beside)[:2] == ["README.md", "summary.json"]
+    for name in ("DATASET_CARD.md", "training_content.md"):
+        assert beside[name] == (every_fate / "results" / name).read_bytes()
     looked = CliRunner().invoke(main, ["verify", address, "--deep", "--json"])
     told = json.loads(looked.stdout)
     assert (told["damages"], told["files"]) == ([], len(done.contents.listed))

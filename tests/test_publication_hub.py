@@ -21,6 +21,7 @@ from stream_corpus import described, read_manifest, tokens_of, write_corpus, wri
 from workflow import ROOT
 
 from corpusmill.cli.main import main
+from corpusmill.mill.report.dataset_card import HERE
 from corpusmill.reader import Corpus
 from corpusmill.reader.hub_addresses import parsed_hub, token
 from corpusmill.reader.hub_store import HubStore
@@ -112,6 +113,39 @@ def test_publish__brings_all_in_one_commit_and_is_read_by_every_address(hub, res
     assert code == 0, output
 
 
+def with_card(results: Path, folder: Path) -> Path:
+    """The corpus with a summary and a dataset card."""
+    copy = shutil.copytree(results, folder / "described")
+    digest = read_manifest(copy)["sha256"]
+    documents = {"in": 9, "kept": 9, "dropped": {}, "written": 9}
+    told = {"documents": documents, "tokens": {"train": 9}, "manifest": digest, "sources": {}}
+    (copy / "summary.json").write_text(json.dumps(told))
+    (copy / "DATASET_CARD.md").write_text(f"---\nlicense: mit\n---\n\n# mine\n\n{digest} {HERE}\n")
+    (copy / "training_content.md").write_text(f"about {digest}\n")
+    return copy
+
+
+def test_publish__makes_the_dataset_card_the_card_of_the_repository(hub, results, tmp_path):
+    copy = with_card(results, tmp_path)
+    publish(copy)
+    files = main_of(hub).files
+    card = (copy / "DATASET_CARD.md").read_text()
+    assert files["README.md"].decode() == card.replace(HERE, f'Corpus("{ADDRESS}", cache="shards")')
+    assert files["training_content.md"] == (copy / "training_content.md").read_bytes()
+    assert "DATASET_CARD.md" not in files
+    assert read(ADDRESS, tmp_path / "cache") == tokens_of(results)
+
+
+@pytest.mark.parametrize("name", ["DATASET_CARD.md", "training_content.md"])
+def test_publish__refuses_a_description_of_another_corpus(name, hub, results, tmp_path):
+    copy = with_card(results, tmp_path)
+    (copy / name).write_text("about another corpus\n")
+    code, output = command("publish", copy, ADDRESS)
+    assert code == 1
+    assert f"{name}: expected a description that names manifest" in " ".join(output.split())
+    assert hub.repos == {}
+
+
 def test_publish__again_does_nothing_and_says_so(hub, results):
     first = publish(results)
     hub.asked.clear()
@@ -173,7 +207,7 @@ def test_card__tells_the_hub_which_files_are_tables(hub, tmp_path):
     card = main_of(hub).files["README.md"].decode()
     assert card.split("---\n")[1] == (
         "configs:\n- config_name: text\n  data_files:\n"
-        "  - split: train\n    path: corpus/train/*.jsonl.zst\n"
+        '  - split: "train"\n    path: "corpus/train/*.jsonl.zst"\n'
     )
 
 

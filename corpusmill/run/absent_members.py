@@ -1,7 +1,8 @@
 """Find record members that are used but that no first record has, most likely a misspelt name.
 
 Filters, dedup.within and mixtures use members. Without this check, a block list with a wrong name
-matches nothing and the run still succeeds. Runs in its own process while a run starts.
+matches nothing and the run still succeeds. The same holds for the URLs of crawled sources. Runs in
+its own process while a run starts.
 """
 
 import json
@@ -58,6 +59,22 @@ def absent_members(
                 )
 
 
+def absent_urls(
+    crawled: dict[str, str],
+    files: list[Asked],
+    readers: Sequence[str],
+    limits: ReadLimits = READ_LIMITS,
+) -> Iterator[str]:
+    """Yield one note per crawled source without URLs. crawled: source -> member with the URL."""
+    for source, member in crawled.items():
+        theirs = [file for file in files if file.source == source][:MOST_FILES]
+        if theirs and not has_member(theirs, member, readers, limits):
+            yield (
+                f"the source {source} is crawled, but none of its first records has the member "
+                f"{member} with the URL, so no domains would be counted. Set url_member."
+            )
+
+
 def has_member(files: list[Asked], field: str, readers: Sequence[str], limits: ReadLimits) -> bool:
     path = field.split(".")
     return any(
@@ -85,14 +102,19 @@ def names_in(rest: bytes) -> list[str]:
 
 
 def main() -> None:
-    """Read {"filters", "others": [User], "files": [Asked], "readers": [path], "limits": ReadLimits}
-    from standard input; print one line per missing member to standard error."""
+    """Read {"filters", "others": [User], "crawled": source -> member, "files": [Asked],
+    "readers": [path], "limits": ReadLimits} from standard input; print one line per missing member
+    to standard error."""
     serve_another()
     asked = json.load(sys.stdin)
     files = [Asked(*file) for file in asked["files"]]
     limits = ReadLimits(**asked["limits"])
     users = users_of(configured(asked["filters"]), asked["others"])
-    for note in absent_members(users, files, asked["readers"], limits):
+    notes = [
+        *absent_members(users, files, asked["readers"], limits),
+        *absent_urls(asked["crawled"], files, asked["readers"], limits),
+    ]
+    for note in notes:
         print(note, file=sys.stderr)
 
 

@@ -31,6 +31,7 @@ from corpusmill.run.typed import Section, key
 from corpusmill.run.workflow_files import PACKAGE
 
 TRAINED_END_OF_TEXT = "<|endoftext|>"
+Origin = Literal["public", "licensed", "third_party", "crawled", "user", "synthetic", "other"]
 FORMATS = sorted(
     path.stem.replace("_", "-") for path in (PACKAGE / "tools/export/formats").glob("[a-z]*.py")
 )
@@ -105,6 +106,43 @@ class Source(Section):
         "from train if its normalized text equals that of a document in an evaluation set.",
         default=False,
     )
+    licence: str | None = key(
+        "Licence of the source, if possible an identifier of the Hugging Face hub such as "
+        "cc-by-4.0.",
+        least_chars=1,
+        default=None,
+        shapes=False,
+        within="provenance",
+    )
+    origin: Origin | None = key(
+        "Kind of the source in the template of the EU: publicly available dataset, licensed by "
+        "rightsholders, private dataset of a third_party, crawled, data of users, synthetic or "
+        "other.",
+        default=None,
+        shapes=False,
+        within="provenance",
+    )
+    homepage: str | None = key(
+        "Web address that describes the source.",
+        pattern=r"^https?://[^\s<>]+\Z",
+        default=None,
+        shapes=False,
+        within="provenance",
+    )
+    collected: str | None = key(
+        "Period in which the source was collected, such as 01/2023 to 06/2024.",
+        least_chars=1,
+        default=None,
+        shapes=False,
+        within="provenance",
+    )
+    url_member: str = key(
+        "Member of the records that has the URL, if origin is crawled; `meta.url` is the member "
+        "url of the object meta.",
+        least_chars=1,
+        default="url",
+        shapes=False,
+    )
 
     def faults(self) -> Iterator[str]:
         milled_only = {
@@ -114,6 +152,11 @@ class Source(Section):
         for name in sorted(milled_only) if self.held_out else ():
             if getattr(self, name) != milled_only[name]:
                 yield f'sources: "{self.name}" is held_out, so {name} has no effect. Remove {name}.'
+        if self.url_member != "url" and (self.held_out or self.origin != "crawled"):
+            yield (
+                f'sources: "{self.name}" is not crawled text of the corpus, so url_member has no '
+                "effect. Remove url_member, or set origin to crawled."
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -577,6 +620,12 @@ class Config(Section):
         """Seed of the order of each split that may have shards."""
         own = {stage.name: stage.seed for stage in self.stages if stage.seed is not None}
         return dict.fromkeys(self.written_splits, self.shuffle.seed) | own
+
+    @cached_property
+    def crawled(self) -> dict[str, str]:
+        """Record member with the URL, of each milled source that was crawled."""
+        crawled = [source for source in self.milled if source.origin == "crawled"]
+        return {source.name: source.url_member for source in crawled}
 
     @property
     def permutations(self) -> int:

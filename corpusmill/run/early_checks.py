@@ -150,7 +150,8 @@ class KindCheck(EarlyCheck):
 
 
 class MemberCheck(EarlyCheck):
-    """A check that first records have the members that filters, dedup.within and mixtures use."""
+    """A check that first records have the members that filters, dedup.within and mixtures use, and
+    URLs if crawled."""
 
     def __init__(self, files: list[list], config: Config, root: Path) -> None:
         """files: as for InputCheck, of milled sources."""
@@ -160,7 +161,9 @@ class MemberCheck(EarlyCheck):
             others.append(("dedup.within", [config.dedup.within], exempt))
         unused = [name for name, weight in config.weights.items() if not weight]
         others.append(("mixture.by", config.mixture_members, unused))
-        asked = {"filters": as_given(config.filters), "others": others}
+        asked = {
+            "filters": as_given(config.filters), "others": others, "crawled": config.crawled,
+        }  # fmt: skip
         super().__init__("corpusmill.run.absent_members", [], _about(files, config, asked), root)
 
     def faults(self) -> list[str]:
@@ -204,7 +207,8 @@ def early_checks(
     of_milled = [file for file in files if file[0] in milled]
     if of_milled and config.dedup.prefer.field:
         checks.append(KindCheck(of_milled, config, root))
-    if of_milled and (config.members or any(one.members for one in config.filters)):
+    uses = config.members or config.crawled or any(one.members for one in config.filters)
+    if of_milled and uses:
         checks.append(MemberCheck(of_milled, config, root))
     return checks
 

@@ -55,6 +55,8 @@ class Layout:
         """Train or its stages, if mixtures choose the copies of documents in them."""
         self.mixes = bool(self.mixed_splits)
         self.counts_tokens = any(one.counts_tokens for one in config.mixtures.values())
+        self.crawls = bool(config.crawled)
+        """Whether a source was crawled, so that its domains are counted."""
         self.block_parts = block_parts(len(parts))
         self.bucket_entries = config.input.part_bytes // 16
         bands, _ = config.band_setting
@@ -153,6 +155,10 @@ class Layout:
     def if_mixed(self, files: Any) -> Any:
         """Return the files, or the function that names them, if a mixture is used; else none."""
         return files if self.mixes else []
+
+    def if_crawled(self, files: list[str]) -> list[str]:
+        """Return the files if a source was crawled, otherwise none."""
+        return files if self.crawls else []
 
     @property
     def copies(self) -> Any:

@@ -145,6 +145,8 @@ _IN_ORDER = [
     Step("tally", "account", "count statistics", only_looks=True),
     Step("summarize", "account", "summarize the run", only_looks=True),
     Step("report", "account", "draw the report", only_looks=True),
+    Step("domains", "account", "count domains", only_looks=True, only_if="crawls"),
+    Step("card", "account", "describe the corpus", only_looks=True),
     Step(
         "recall",
         "account",

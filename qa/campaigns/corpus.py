@@ -14,6 +14,7 @@ RULES = (
     "holdout", "decontaminate", "tokenizer", "count", "weigh", "apportion", "mix", "scatter",
     "columns", "gather", "encode", "verify",
     "join", "manifest", "export", "pack", "ledger", "summarize", "tally", "report",
+    "domains", "card",
 )  # fmt: skip
 """The rules of its run, each after those that it waits for."""
 
@@ -29,6 +30,7 @@ def corpus(folder: Path) -> dict:
     folder.mkdir(parents=True, exist_ok=True)
     config = every_fate.corpus(folder)
     config["filters"].append({"name": "language"})
+    config["sources"][0] |= {"origin": "crawled", "url_member": "text"}
     config["output"] |= {"format": "parquet", "exports": ["megatron"]}
     config["tokenizer"] = {"source": byte_level(folder / "tokenizer")}
     config["mixture"] = {

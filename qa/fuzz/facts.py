@@ -10,14 +10,17 @@ import pyarrow.parquet as pq
 
 UNLIKE_IN_ANY_RUNS = {"results/plan/record.json", "results/plan/recipes", "results/report.html",
                       "results/report/times.html", "results/report/times.csv"}  # fmt: skip
+DESCRIPTIONS = {"results/DATASET_CARD.md", "results/training_content.md"}
 
 
 def digests(folder: Path, but: tuple[str, ...] = ("rules",)) -> dict[str, str]:
     """SHA-256 of every file of the results; of summary and manifest without these members.
 
-    Left out are the record of what runs made, which may tell of runs in between, and times.
+    Left out are the record of what runs made, which may tell of runs in between, and times. The
+    descriptions of the corpus are compared without these members of the summary.
     """
     found = {}
+    named = json.loads((folder / "results/summary.json").read_bytes())
     for path in sorted((folder / "results").rglob("*")):
         name = path.relative_to(folder).as_posix()
         if not path.is_file() or name in UNLIKE_IN_ANY_RUNS or path.name[0] == ".":
@@ -26,6 +29,9 @@ def digests(folder: Path, but: tuple[str, ...] = ("rules",)) -> dict[str, str]:
         if name in ("results/summary.json", "results/manifest.json"):
             told = json.loads(data)
             data = json.dumps([told[key] for key in sorted(set(told) - {*but, "sha256"})]).encode()
+        if name in DESCRIPTIONS:
+            for member in {"config_digest", "manifest"} & {*but}:
+                data = data.replace(named[member].encode(), b"")
         found[name] = hashlib.sha256(data).hexdigest()
     return found
 

@@ -4,6 +4,7 @@
 `decontaminate` which texts are held out. Row i of each table is row i of the part's text.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,6 +32,19 @@ class DecisionFiles(NamedTuple):
     marks: Path
     mixed: list[Path]
     """The copies that a mixture chose; none without a mixture."""
+
+
+class BlockDecisions(NamedTuple):
+    """The decision tables of a block of parts, in order."""
+
+    verdicts: list[Path]
+    assigned: list[Path]
+    marks: Path
+    mixed: list[Path]
+
+    def of_parts(self) -> Iterator[DecisionFiles]:
+        for verdicts, assigned in zip(self.verdicts, self.assigned, strict=True):
+            yield DecisionFiles(verdicts, assigned, self.marks, self.mixed)
 
 
 class Decided(NamedTuple):

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from corpusmill.messages.plain_text import shown
+from corpusmill.messages.markdown import plain, table
 from corpusmill.mill.decide.fates import STAGE_NAME, in_order
+from corpusmill.mill.report.account_tables import funnel_table
 from corpusmill.tools.verify.listing import Listing
 
 CARD = "README.md"
@@ -32,7 +33,7 @@ def card_of(listing: Listing, summary: dict[str, Any] | None, address: str) -> s
     if summary is None:
         lines += [", ".join(map(plain, listing.content.get("sources", []))) or "not told", ""]
     else:
-        lines += [*funnel(summary), ""]
+        lines += [*funnel_table(summary), ""]
     lines += ["## How to read it", "", READING.format(address=address, split=split)]
     lines += [
         f"`corpusmill verify {address}` reads all files and compares them with their checksums.",
@@ -81,26 +82,3 @@ def split_rows(listing: Listing) -> list[list[str]]:
         if shards:
             rows.append([split, *(f"{one:,}" for one in (len(shards), documents, tokens))])
     return rows
-
-
-def funnel(summary: dict[str, Any]) -> list[str]:
-    """Return the documents of each source: read, dropped by each fate, and kept."""
-    sources = {**summary["sources"], "all sources": summary}
-    fates = [fate for fate, number in summary["documents"]["dropped"].items() if number]
-    rows = []
-    for name, of in sources.items():
-        documents = of["documents"]
-        dropped = [documents["dropped"].get(fate, 0) for fate in fates]
-        numbers = [documents["in"], *dropped, documents["kept"], sum(of["tokens"].values())]
-        rows.append([plain(name), *(f"{number:,}" for number in numbers)])
-    return table(["source", "documents in", *fates, "kept", "tokens"], rows)
-
-
-def table(heading: list[str], rows: list[list[str]]) -> list[str]:
-    aligned = ["---", *["--:"] * (len(heading) - 1)]
-    return ["| " + " | ".join(cells) + " |" for cells in [heading, aligned, *rows]]
-
-
-def plain(name: object) -> str:
-    """Escape a name for Markdown."""
-    return "".join(f"\\{one}" if one in r"\`*_{}[]<>()#|!" else one for one in shown(str(name)))

@@ -15,9 +15,11 @@ from corpusmill.tools.verify.listing import Listing, read_listing
 from corpusmill.tools.verify.locations import LocalPlace
 
 SUMMARY = "summary.json"
-BESIDE = [SUMMARY, "summary.txt"]
-"""Files that the manifest does not list, because they contain run times, which differ from run to
-run."""
+DATASET_CARD = "DATASET_CARD.md"
+DESCRIPTIONS = [DATASET_CARD, "training_content.md"]
+BESIDE = [SUMMARY, "summary.txt", *DESCRIPTIONS, "domains.csv"]
+"""Files that the manifest does not list: the summary has run times, which differ from run to run,
+and people complete the descriptions."""
 
 
 Data = bytes
@@ -83,6 +85,7 @@ def contents_of(results: Path, address: str) -> Contents:
     if summary is not None:
         there = [name for name in BESIDE if os.path.lexists(results / name)]
         beside += [of_bytes(name, unlisted(results / name)) for name in there]
+        refuse_other_descriptions(results, listing, beside)
     # The one read above: another run may have written a new one.
     text = as_json(listing.content).encode()
     return Contents(listing, listed, beside, of_bytes(MANIFEST, text))
@@ -142,6 +145,17 @@ def summary_of(results: Path, listing: Listing) -> dict[str, Any] | None:
     if found != listing.sha256:
         raise no_summary(path, listing, f"a summary of {found}")
     return dict(summary)
+
+
+def refuse_other_descriptions(results: Path, listing: Listing, beside: list[File]) -> None:
+    """Raise ValueError if a description is not of this manifest, as after an interrupted run."""
+    for file in beside:
+        if file.name in DESCRIPTIONS and listing.sha256.encode() not in file.data:
+            raise ValueError(
+                f"{results / file.name}: expected a description that names manifest "
+                f"{listing.sha256}, found none. Run again (corpusmill run), or move the file away "
+                "to publish without it."
+            )
 
 
 def no_summary(path: Path, listing: Listing, found: str) -> ValueError:

@@ -11,7 +11,7 @@ from corpusmill.reader.s3.addresses import check_version
 from corpusmill.run.job_progress import phase
 from corpusmill.tools.publish.card import CARD
 from corpusmill.tools.publish.contents import BESIDE, Contents, File, contents_of
-from corpusmill.tools.publish.hub_card import with_metadata
+from corpusmill.tools.publish.hub_card import with_hub_card
 from corpusmill.tools.publish.hub_repository import (
     Refs,
     RefusalError,
@@ -54,7 +54,7 @@ def publish(asked: Asked, say: Say, patience: Patience = Patience()) -> Publishe
             f"{address}: expected a token with write access to the Hugging Face hub, found none. "
             "Set HF_TOKEN, or log in: hf auth login"
         )
-    contents = with_metadata(contents_of(asked.results, str(address)))
+    contents = with_hub_card(contents_of(asked.results, str(address)), str(address))
     version = contents.listing.sha256[:DIGITS] if asked.version is None else asked.version
     check_tag(version)
     if len(contents.all_files) > MOST_FILES:

@@ -1,32 +1,21 @@
-"""The metadata at the head of a card for the Hugging Face hub."""
+"""The card of a corpus on the Hugging Face hub, with its metadata."""
 
-from corpusmill.tools.publish.card import CARD, splits_in
-from corpusmill.tools.publish.contents import Contents, of_bytes
-
-ENDINGS = [".jsonl.zst", ".parquet"]
-
-
-def with_metadata(contents: Contents) -> Contents:
-    """Add the metadata that names the tables of text. Without it the hub would take all files for
-    one table."""
-    beside = [
-        of_bytes(CARD, metadata(list(contents.listing.files)) + file.data)
-        if file.name == CARD else file
-        for file in contents.beside
-    ]  # fmt: skip
-    return contents._replace(beside=beside)
+from corpusmill.mill.report.corpus_facts import text_files_of
+from corpusmill.mill.report.dataset_card import HERE
+from corpusmill.mill.report.front_matter import data_files
+from corpusmill.tools.publish.card import CARD
+from corpusmill.tools.publish.contents import DATASET_CARD, Contents, of_bytes
 
 
-def metadata(names: list[str]) -> bytes:
-    tables = [
-        (split, ending)
-        for split in splits_in(names)
-        for ending in ENDINGS
-        if any(name.startswith(f"corpus/{split}/") and name.endswith(ending) for name in names)
-    ]
-    lines = ["viewer: false"]
-    if tables:
-        lines = ["configs:", "- config_name: text", "  data_files:"]
-        for split, ending in tables:
-            lines += [f"  - split: {split}", f"    path: corpus/{split}/*{ending}"]
-    return "\n".join(["---", *lines, "---", "", ""]).encode()
+def with_hub_card(contents: Contents, address: str) -> Contents:
+    """Publish the dataset card of the run as the card of the repository. Results of an earlier
+    corpusmill have none; their card gets the metadata that names the tables of text."""
+    written = {file.name: file.data for file in contents.beside}
+    if DATASET_CARD in written:
+        there = f'Corpus("{address}", cache="shards")'
+        card = written[DATASET_CARD].replace(HERE.encode(), there.encode())
+    else:
+        tables = data_files(text_files_of(contents.listing.files))
+        card = "\n".join(["---", *tables, "---", "", ""]).encode() + written[CARD]
+    others = [file for file in contents.beside if file.name not in (CARD, DATASET_CARD)]
+    return contents._replace(beside=[of_bytes(CARD, card), *others])
