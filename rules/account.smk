@@ -39,6 +39,10 @@ rule manifest:
             *LAYOUT.packed("results/tokens/{split}/pack-{length}.rows.npy"),
             *LAYOUT.packed("results/tokens/{split}/pack-{length}.json"),
         ],
+        groups=[
+            *LAYOUT.of_splits("results/tokens/{split}/groups.npy"),
+            *LAYOUT.of_splits("results/tokens/{split}/groups.json"),
+        ],
         eyes=LAYOUT.every("results/verify/{split}/{shard}.txt"),
         folder="results/tokenizer",
     output:

@@ -18,6 +18,8 @@ writes   results/verify/{split}/{shard}.json   only if there is no fault
          results/tokens/{split}/pack-{length}.npy        uint64 (pieces, 2): start and end in the split's stream
          results/tokens/{split}/pack-{length}.rows.npy   uint64 (rows + 1,): first piece of each row
          results/tokens/{split}/pack-{length}.json       rows, cut documents, fill rate, SHA-256
+         results/tokens/{split}/groups.npy     uint32 (documents,): the group of each document
+         results/tokens/{split}/groups.json    source and cell of each group
          results/manifest.json                 inputs and all kept files with SHA-256; only if the account
                                                balances and no source loses too much in its tokens
          results/tokens/meta.pkl               tokenizer, vocab_size, eos_token_id, dtype, totals
@@ -155,3 +157,26 @@ rule pack:
         paths=named_paths,
     shell:
         run_script("pack")
+
+
+rule label:
+    input:
+        placements=LAYOUT.to_pack("results/placements/{split}/{shard}.parquet"),
+        compositions=LAYOUT.if_stage("results/mixture/{split}.json"),
+        copies=LAYOUT.if_stage(LAYOUT.if_mixed(LAYOUT.every("results/copies/{block}.arrow"))),
+    output:
+        numbers="results/tokens/{split}/groups.npy",
+        legend="results/tokens/{split}/groups.json",
+    log:
+        "logs/label/{split}.log",
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        # Per document: its number in the shards, and its id and cell in the mixture.
+        mem_mb=MEMORY.of_documents(base=500, bytes_per_document=16),
+    params:
+        settings=settings(),
+        code=code_digest("label"),
+        paths=named_paths,
+    shell:
+        run_script("label")

@@ -32,10 +32,10 @@ def mix(
     with phase("choosing", unit="documents") as progress:
         tables = CandidateTables([candidates], sources, labels, numbers_of(stages))
         for columns in tables.pieces():
-            of_part = CopiesOfPart(columns["id"], {})
+            of_part = CopiesOfPart(columns["id"], {}, {})
             for split, chosen in chosen_by_stages(found, columns).items():
                 tallies[split].add(chosen.cells, columns["size"], chosen.copies)
-                of_part.copies[split] = chosen.copies
+                of_part.copies[split], of_part.cells[split] = chosen.copies, chosen.cells
             total = np.sum([*of_part.copies.values()], axis=0)
             left_over += int((total == 0).sum())
             parts.append(of_part)

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from corpusmill.mill.storage.files import as_json
+from corpusmill.mill.tokens.group_files import DTYPE, NAMES, Group, legend_of
 from corpusmill.mill.tokens.pack_files import PackFiles
 from corpusmill.mill.tokens.packing import packing_of, save_packing
 
@@ -35,8 +36,10 @@ def write_corpus(
     dtype: str = "uint16",
     ids: int = 50_000,
     pack: tuple[int, ...] = (),
+    groups: list[tuple[str, tuple[str, ...] | None]] | None = None,
 ) -> Path:
-    """folder/results of shards with documents of these sizes; returns it. pack: lengths of rows."""
+    """folder/results of shards with documents of these sizes; returns it. pack: lengths of rows.
+    groups: source and cell of documents; those of a split have them in turn."""
     results = folder / "results"
     files, n = [], 0
     for split, shards in splits.items():
@@ -51,6 +54,7 @@ def write_corpus(
             files.append(described(results, path, documents=len(sizes), tokens=sum(sizes)))
             files.append(described(results, path.with_suffix(".idx")))
         files += [one for length in pack for one in packed(results, split, shards, length)]
+        files += grouped(results, split, shards, groups) if groups else []
     facts = results / "tokenizer/corpusmill.json"
     facts.parent.mkdir(parents=True, exist_ok=True)
     facts.write_text(json.dumps({"dtype": dtype, "vocabulary": ids, "end_of_text_id": END}))
@@ -67,6 +71,20 @@ def packed(results: Path, split: str, shards: list[list[int]], length: int) -> l
     )
     starts = np.cumsum([0, *(size for sizes in shards for size in sizes)])
     save_packing(files, packing_of(starts, length), length, 42, starts.size - 1)
+    return [described(results, path) for path in files]
+
+
+def grouped(results: Path, split: str, shards: list[list[int]], names: list[tuple]) -> list[dict]:
+    """The entries of the files with the groups of a split's documents, which are written."""
+    sizes = np.array([size for own in shards for size in own], np.int64)
+    numbers = (np.arange(sizes.size) % len(names)).astype(DTYPE)
+    files = [results / f"tokens/{split}/{name}" for name in NAMES]
+    np.save(files[0], numbers)
+    groups = [
+        Group(*name, int((numbers == k).sum()), int(sizes[numbers == k].sum()))
+        for k, name in enumerate(names)
+    ]
+    files[1].write_text(json.dumps(legend_of(groups, ["source", "topic"], "0" * 64)))
     return [described(results, path) for path in files]
 
 

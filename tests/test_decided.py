@@ -71,7 +71,10 @@ def test_load_decided__takes_the_copies_of_train_from_the_mixture(tmp_path):
     assert load_candidates(*files[:3], 17).tolist() == [0]
     for chosen, fate in ((5, "kept"), (0, "left_over")):
         ids = ids_of_part(17, len(ROWS))[:1]
-        parts = [CopiesOfPart(one, {"train": one * 0 + chosen}) for one in (ids[:0], ids)]
+        parts = [
+            CopiesOfPart(one, {"train": one * 0 + chosen}, {"train": one * 0})
+            for one in (ids[:0], ids)
+        ]
         save_copies(mixed, 16, parts, ["train"])
         decided = load_decided(files, 17)
         assert decided.fates.array().to_pylist() == [fate, *(row[5] for row in ROWS[1:])]

@@ -2,11 +2,13 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -14,7 +16,8 @@ from tokenizer_kinds import byte_level
 from warm import warm_python
 from workflow import ROOT, digests, mill, small_corpus, snakemake, summary
 
-from corpusmill.reader import Corpus
+from corpusmill.mill.storage.files import as_json, own_digest
+from corpusmill.reader import Chosen, Corpus, Shrunk
 
 
 def ledger(folder: Path) -> pa.Table:
@@ -167,6 +170,44 @@ def test_mixture__why_needs_no_file_of_shares(mixed, tmp_path):
     assert "It is in the cell " in " ".join(corpusmill(tmp_path, "why", str(row["id"])).split())
 
 
+def test_groups__are_those_of_the_account(mixed, tmp_path):
+    train = Corpus(mixed / "results").split("train")
+    placed, account = placements(mixed), summary(mixed)["mixture"]["train"]
+    numbers = np.load(mixed / "results/tokens/train/groups.npy")
+    assert [train.groups[n].source for n in numbers.tolist()] == placed["source"].to_pylist()
+    copies, sizes = Counter(), Counter()
+    for group in train.groups:
+        assert group.cell[0] == group.source
+        copies[group.cell] += group.documents
+        sizes[group.cell] += group.tokens
+    for cell in account["cells"]:
+        of_cell = Counter({int(n): k for n, k in cell["documents_by_copies"].items()})
+        assert copies[tuple(cell["cell"])] == sum(n * k for n, k in of_cell.items())
+        assert sizes[tuple(cell["cell"])] == cell["reached"]
+    web = Chosen(train, cells=[("one", "one")])
+    assert web.tokens == sum(size for cell, size in sizes.items() if cell[:2] == ("one", "one"))
+    validation = Corpus(mixed / "results").split("validation")
+    assert {group.cell for group in validation.groups} == {None}
+    shutil.copytree(mixed, tmp_path / "run")
+    summed = tmp_path / "run/results/summary.json"
+    content = json.loads(summed.read_text())
+    by_copies = content["mixture"]["train"]["cells"][0]["documents_by_copies"]
+    by_copies["1"] = by_copies.get("1", 0) + 1
+    content["sha256"] = own_digest({k: v for k, v in content.items() if k != "sha256"})
+    summed.write_text(as_json(content))
+    done = verified(tmp_path / "run")
+    assert done.returncode == 1
+    assert re.search("the cell .* copies, the shards of train have", done.stdout)
+
+
+def verified(folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [warm_python(), "-m", "corpusmill", "verify", "results", "--deep"],
+        env=os.environ | {"PYTHONPATH": str(ROOT)}, cwd=folder, capture_output=True, text=True,
+        timeout=600, check=False,
+    )  # fmt: skip
+
+
 def test_mixture__is_verified_and_proved(mixed):
     corpusmill(mixed, "verify", "results", "--deep")
     said = corpusmill(mixed, "prove", "--parts", "2", "--shards", "1")
@@ -251,6 +292,61 @@ STAGES = [
      "exclude": ["stable"], "by": [{"value": "text_bytes", "quantiles": 2}]},
     {"name": "again", "budget": {"tokens": 90_000}, "by": [{"member": "where.source"}]},
 ]  # fmt: skip
+
+
+def test_shrink__of_the_corpus_and_of_other_mixtures(mixed, tmp_path):
+    train = Corpus(mixed / "results").split("train")
+    out = tmp_path / "proxy"
+    corpusmill(mixed, "shrink", "--tokens", "1e5", "--out", str(out))
+    copies = Counter(placements(mixed)["id"].to_pylist())
+    ids = placements(mixed)["id"].to_pylist()
+    listed = np.load(out / "documents.npy").tolist()
+    assert np.load(out / "copies.npy")[0].tolist() == [copies[ids[number]] for number in listed]
+    assert abs(Shrunk(train, out).tokens - 100_000) < 10_000
+    mixture = mixture_of(mixed) | {"shares": {"one": 0.2, "two": 0.2, "three": 0.6}}
+    (tmp_path / "other.yaml").write_text(json.dumps({"mixture": mixture | {"max": 50}}))
+    said = json.loads(
+        corpusmill(mixed, "shrink", "--tokens", "1e5", "--out", str(out), "--json", "--try",
+                   str(tmp_path / "other.yaml"))
+    )  # fmt: skip
+    (told,) = said["mixtures"]
+    assert told["name"] == "other"
+    shrunk = Shrunk(train, out)
+    assert shrunk.tokens == told["tokens"]
+    assert abs(shrunk.tokens - 100_000) < 2_000
+    (tmp_path / "r.csv").write_text("run,one,two,three\nx,0.5,0.25,0.25\ny,0.2,0.2,0.6\n")
+    corpusmill(mixed, "shrink", "--tokens", "1e5", "--out", str(out), "--ratios",
+               str(tmp_path / "r.csv"), "--try", str(tmp_path / "other.yaml"))  # fmt: skip
+    assert Shrunk(train, out, "y").tokens == told["tokens"]
+    assert Shrunk(train, out, "x").tokens != told["tokens"]
+
+
+@pytest.mark.parametrize(
+    ("mixture", "arguments", "said"),
+    [
+        (None, ["--target-tokens", "1e6"], "expected mixtures, from --try or --ratios"),
+        ({"budget": {"tokens": 10_000}}, [], "expected at most the 10,000 tokens of the target"),
+        ({"budget": {"bytes": 10**6}}, [], "expected a budget in tokens, found bytes"),
+        ({"by": ["source"]}, [], "expected mixture.budget, the tokens of the target"),
+        ({"by": ["source"], "budget": {"tokens": 10**9}}, [], "mine: mixture: the cell one has"),
+        ({"by": [{"member": "where.else"}], "budget": {"tokens": 200_000}}, [],
+         "the run did not collect where.else"),
+    ],
+)  # fmt: skip
+def test_shrink__refuses(mixed, tmp_path, mixture, arguments, said):
+    if mixture is not None:
+        (tmp_path / "mine.yaml").write_text(json.dumps({"mixture": mixture}))
+        arguments = ["--try", str(tmp_path / "mine.yaml"), *arguments]
+    done = subprocess.run(
+        [warm_python(), "-m", "corpusmill", "shrink", "--tokens", "1e5", "--out",
+         str(tmp_path / "proxy"), *arguments],
+        env=os.environ | {"PYTHONPATH": str(ROOT)}, cwd=mixed, capture_output=True, text=True,
+        timeout=600, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "proxy").exists()
 
 
 @pytest.fixture(scope="module")

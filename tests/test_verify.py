@@ -133,7 +133,7 @@ def test_verify__says_in_words_what_it_read(every_fate, monkeypatch):
     done = CliRunner().invoke(main, ["verify"])
     assert done.exit_code == 0
     *others, last = done.stdout.splitlines()
-    assert re.fullmatch(r"Whole: 8\d files, [\d.]+ MB, read at [\d,]+ MB/s\.", last)
+    assert re.fullmatch(r"Whole: 9\d files, [\d.]+ MB, read at [\d,]+ MB/s\.", last)
     assert others == ["not checked: whether the files agree with one another (--deep checks that)"]
 
 
@@ -210,7 +210,7 @@ SAID = {
 @pytest.mark.parametrize("damage", SAID)
 def test_verify__tells_every_damaged_file(damage, options, results):
     names = [name for name in one_of_each_kind(results) if (results / name).stat().st_size]
-    assert len({rule_of(name) for name in names}) == 10
+    assert len({rule_of(name) for name in names}) == 11
     for name in names:
         damage(results / name, results / "manifest.json")
     told = verified(results, *options)
@@ -525,6 +525,7 @@ def cut_shorter(spans: np.ndarray) -> None:
 
 
 PACK, PACK_ROWS, PACK_FACTS = (f"tokens/train/pack-64.{end}" for end in ("npy", "rows.npy", "json"))
+GROUPS = "tokens/train/groups.npy"
 
 CHANGES = {
     "text": (change_text, {TEXT, TOKENS}),
@@ -567,6 +568,13 @@ CHANGES = {
     "packed rows in the summary": (
         in_json("summary.json", "packed", "train", "64", "rows"),
         {"summary.json"},
+    ),
+    "a source": (in_numbers(GROUPS, lambda all: np.subtract(all.max(), all, out=all)), {GROUPS}),
+    "a group that is not there": (in_numbers(GROUPS, lambda all: all.fill(99)), {GROUPS}),
+    "no groups": (lambda of: (of / GROUPS).write_bytes(b"\x93NUMPY\x01\x00"), {GROUPS}),
+    "tokens of a group": (
+        in_json("tokens/train/groups.json", "groups", 0, "tokens"),
+        {"tokens/train/groups.json"},
     ),
     "end of text in the summary": (
         in_json("summary.json", "tokenizer", "end_of_text_id"),

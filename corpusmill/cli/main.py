@@ -515,6 +515,55 @@ def mixture(results: Path, in_json: bool, **given: Any) -> None:
 
 
 @main.command()
+@click.argument(
+    "results", metavar="[DIR]", default=Path("results"),
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+)  # fmt: skip
+@click.option(
+    "--tokens", required=True, metavar="N", type=click.FloatRange(1, 1e15),
+    help="Tokens of the proxy, such as 1e8.",
+)  # fmt: skip
+@click.option(
+    "--out", default=Path("proxy"), show_default=True, metavar="FOLDER",
+    type=click.Path(file_okay=False, path_type=Path), help="Folder for the lists.",
+)  # fmt: skip
+@click.option(
+    "--split", default="train", show_default=True, metavar="SPLIT", help="Split or stage to shrink."
+)
+@click.option(
+    "--try", "configs", metavar="CONFIG", multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Config file with a mixture: write a proxy of that mixture of this corpus's documents. "
+    "Repeatable.",
+)  # fmt: skip
+@click.option(
+    "--ratios", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Table of ratios (CSV): write a proxy per row. Other keys of the mixtures are those of "
+    "--try, or of the run.",
+)  # fmt: skip
+@click.option(
+    "--target-tokens", "target", metavar="N", type=click.FloatRange(1, 1e15),
+    help="Tokens of the training that the proxies of --try and --ratios stand for; default: "
+    "mixture.budget.",
+)  # fmt: skip
+@click.option("--json", "in_json", is_flag=True, help="Print the description as JSON.")
+def shrink(results: Path, in_json: bool, **given: Any) -> None:
+    """Write small proxies of a corpus with the same mixture and the same repetition.
+
+    DIR is a results folder; default: results. A proxy is a list of documents and of how often each
+    is read. The reader applies it to the shards of the corpus, so nothing is copied. Without --try
+    and --ratios, the proxy stands for the corpus itself.
+    """
+    from corpusmill.tools.tune.shrink import shrinking as command
+
+    try:
+        with read_as_written(results):
+            echo(command.shrunk(results, in_json, **given), in_json)
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+@main.command()
 @click.argument("results", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 @click.argument("address", metavar="ADDRESS")
 @click.option(

@@ -8,6 +8,7 @@ Imports: messages, mill.decide, mill.read, mill.storage, mill.tokens.
 """
 
 from corpusmill.reader.batches import Batches
+from corpusmill.reader.changed import changed
 from corpusmill.reader.corpus import Corpus
 from corpusmill.reader.mixtures import Mixture
 from corpusmill.reader.packed_samples import PackedSamples
@@ -19,19 +20,24 @@ from corpusmill.reader.segments import (
     positions_of,
     segments_of,
 )
+from corpusmill.reader.selection import Chosen
+from corpusmill.reader.shrunk import Shrunk
 from corpusmill.reader.shuffled import InOrder, Shuffled
 from corpusmill.reader.windowed import Windowed
 
 __all__ = [
     "Batches",
+    "Chosen",
     "Corpus",
     "InOrder",
     "Mixture",
     "PackedSamples",
     "Samples",
+    "Shrunk",
     "Shuffled",
     "Windowed",
     "attention_mask",
+    "changed",
     "cu_seqlens_of",
     "loss_mask",
     "positions_of",

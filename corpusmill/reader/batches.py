@@ -7,8 +7,8 @@ import numpy as np
 
 from corpusmill.reader.orders import Cursor, Order
 
-VERSION = 1
-MEMBERS = {"corpusmill.stream", "order", "cursor", "turn"}
+STATE, VERSION = "corpusmill.stream", 1
+MEMBERS = {STATE, "order", "cursor", "turn"}
 """All members of a state. `turn` is only there with several workers."""
 TOKENS_AHEAD = 1 << 20
 
@@ -110,32 +110,21 @@ class Batches:
         Save it from one rank when all have made the same number of steps. With several workers, the
         state of the worker that made the last step includes all steps up to it.
         """
-        state = {"corpusmill.stream": VERSION, "order": self.order.identity, "cursor": self.cursor}
+        state = {STATE: VERSION, "order": self.order.identity, "cursor": self.cursor}
         if self._workers > 1:
             state["turn"] = [(self._worker - self._waiting) % self._workers, self._workers]
         return state
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue from a state. Batch size, ranks and workers may have changed."""
-        version = state.get("corpusmill.stream")
-        if version != VERSION:
-            raise ValueError(
-                f"state: expected version {VERSION} of a stream's state, found {version}. Load one "
-                "that `state_dict` returned, or start without a state."
-            )
-        if told := difference(self.order.identity, state["order"]):
+        identity, cursor = read_state(state)
+        if told := difference(self.order.identity, identity):
             raise ValueError(
                 f"state: expected {told}. The state was saved for another corpus or order: open "
-                "that one, or start without a state."
-            )
-        if unknown := sorted(set(state) - MEMBERS):
-            raise ValueError(
-                f"state: expected only the members {', '.join(sorted(MEMBERS))}, found "
-                f"{', '.join(unknown)}, which this version of corpusmill does not know. Start "
-                "without a state."
+                "that one, pass the state through `changed` if a mixture changed, or start without "
+                "a state."
             )
         turn, workers = checked_turn(state.get("turn", [0, 1]))
-        cursor = state["cursor"]
         try:
             self.order.check(cursor)
         except (ValueError, KeyError, TypeError) as fault:
@@ -147,6 +136,23 @@ class Batches:
         self.cursor = dict(cursor)
         as_before = workers == self._workers
         self._waiting = (self._worker - turn) % workers if as_before else self._worker
+
+
+def read_state(state: dict[str, Any]) -> tuple[dict[str, Any], Cursor]:
+    """Return the identity of the order of a state, and the place in it."""
+    version = state.get(STATE)
+    if version != VERSION:
+        raise ValueError(
+            f"state: expected version {VERSION} of a stream's state, found {version}. Load one "
+            "that `state_dict` returned, or start without a state."
+        )
+    if unknown := sorted(set(state) - MEMBERS):
+        raise ValueError(
+            f"state: expected only the members {', '.join(sorted(MEMBERS))}, found "
+            f"{', '.join(unknown)}, which this version of corpusmill does not know. Start "
+            "without a state."
+        )
+    return state["order"], state["cursor"]
 
 
 def checked_turn(turn: Any) -> tuple[int, int]:

@@ -10,6 +10,7 @@ import numpy as np
 from corpusmill.messages.progress import awaiting
 from corpusmill.mill.decide.fates import STAGE_NAME
 from corpusmill.mill.storage.untrusted import is_count, joined, json_of
+from corpusmill.mill.tokens import group_files
 from corpusmill.mill.tokens.pack_files import pack_name
 from corpusmill.mill.tokens.vocabulary import token_ids_of
 from corpusmill.reader.downloads import Remote
@@ -43,6 +44,13 @@ class PackIndex(NamedTuple):
     rows: Remote
 
 
+class GroupIndex(NamedTuple):
+    """The groups of all documents; see mill/tokens/group_files.py."""
+
+    numbers: Remote
+    legend: Remote
+
+
 class Shards(NamedTuple):
     """The token shards of a split, in order."""
 
@@ -54,6 +62,8 @@ class Shards(NamedTuple):
     index_sha256: list[str]
     packs: dict[int, PackIndex]
     """Indexes of packed rows by length."""
+    groups: GroupIndex | None
+    """None: an earlier version of corpusmill made the corpus."""
 
     def name(self, shard: int, ending: str) -> str:
         return f"tokens/{self.split}/{self.numbers[shard]}.{ending}"
@@ -137,7 +147,7 @@ def _by_split(listed: list[dict[str, Any]]) -> tuple[Files, dict[str, Any] | Non
     facts = None
     for file in listed:
         folder, _, name = file["path"].rpartition("/")
-        if name[-4:] in (".bin", ".idx") or pack_name(name):
+        if name[-4:] in (".bin", ".idx") or pack_name(name) or name in group_files.NAMES:
             folders.setdefault(folder, {})[name] = file
         elif name == FACTS[1] and folder.endswith(FACTS[0]):
             facts = _sound(file)
@@ -239,8 +249,28 @@ def _shards(
             f"{(documents[bad] + 1) * 8} for {documents[bad]} documents. Mill the corpus again."
         )
     sha256, index_sha256 = ([file["sha256"] for file in files] for files in (bins, indexes))
-    packs = _packs(where, split, files)
-    return Shards(split, numbers, tokens, documents, sha256, index_sha256, packs)
+    packs, groups = _packs(where, split, files), _groups(where, split, files)
+    return Shards(split, numbers, tokens, documents, sha256, index_sha256, packs, groups)
+
+
+def _groups(where: str, split: str, files: dict[str, dict[str, Any]]) -> GroupIndex | None:
+    there = [name for name in group_files.NAMES if name in files]
+    if not there:
+        return None
+    if len(there) == 1:
+        raise _half(where, split, *(name for name in group_files.NAMES if name not in files))
+    return GroupIndex(*(_beside(split, name, files) for name in there))
+
+
+def _beside(split: str, name: str, files: dict[str, dict[str, Any]]) -> Remote:
+    return Remote(f"tokens/{split}/{name}", files[name]["bytes"], files[name]["sha256"])
+
+
+def _half(where: str, split: str, missing: str) -> ValueError:
+    return ValueError(
+        f"{where}: expected {missing} of {split} beside its other half, found none. Mill the "
+        "corpus again."
+    )
 
 
 def _packs(where: str, split: str, files: dict[str, dict[str, Any]]) -> dict[int, PackIndex]:
@@ -248,12 +278,6 @@ def _packs(where: str, split: str, files: dict[str, dict[str, Any]]) -> dict[int
     for length in sorted({pack[0] for pack in map(pack_name, files) if pack}):
         names = [f"pack-{length}.npy", f"pack-{length}.rows.npy"]
         if missing := [name for name in names if name not in files]:
-            raise ValueError(
-                f"{where}: expected {missing[0]} of {split} beside its other half, found none. "
-                "Mill the corpus again."
-            )
-        packs[length] = PackIndex(
-            *(Remote(f"tokens/{split}/{name}", files[name]["bytes"], files[name]["sha256"])
-              for name in names)
-        )  # fmt: skip
+            raise _half(where, split, missing[0])
+        packs[length] = PackIndex(*(_beside(split, name, files) for name in names))
     return packs

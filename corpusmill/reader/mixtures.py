@@ -5,13 +5,16 @@ samples (the largest remainders are rounded up). Its n-th of c samples falls at 
 n-th of c equal stretches. So any run of a block contains each order's due share, to two samples.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from corpusmill.mill.read.ids import unit_hash
 from corpusmill.reader.orders import Cursor, Order
+from corpusmill.reader.selection import Chosen
+from corpusmill.reader.shuffled import Shuffled
+from corpusmill.reader.split import Split
 
 BLOCK = 1 << 16
 
@@ -56,6 +59,18 @@ class Mixture:
             "order": "mixture", "shares": self._counts.tolist(), "seed": seed,
             "of": [order.identity for order in orders],
         }  # fmt: skip
+
+    @classmethod
+    def of_sources(
+        cls, split: Split, weights: Mapping[str, float], length: int, seed: int
+    ) -> "Mixture":
+        """Return a mixture of the sources of a split, each shuffled. weights: by source."""
+        orders = [Shuffled(Chosen(split, sources=[name]), length, seed) for name in weights]
+        return cls(orders, [*weights.values()], seed)
+
+    @property
+    def orders(self) -> list[Order]:
+        return list(self._orders)
 
     def begin(self) -> Cursor:
         return {"position": 0, "of": [order.begin() for order in self._orders]}

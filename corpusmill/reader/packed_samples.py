@@ -1,13 +1,9 @@
 """Samples of whole documents, packed over a whole split by the run: its index says which."""
 
-import math
-import mmap
-from pathlib import Path
-
 import numpy as np
 
-from corpusmill.mill.storage.regular_files import open_regular
-from corpusmill.mill.tokens.pack_files import DTYPE, HEADER_BYTES, npy_shape, runs
+from corpusmill.mill.tokens.pack_files import runs
+from corpusmill.reader.pieces import copy_pieces, mapped_array
 from corpusmill.reader.samples import refuse_few_shards
 from corpusmill.reader.split import Split
 
@@ -72,19 +68,9 @@ class PackedSamples:
         inside = spans[:, 1] <= self.split.token_starts[shard + 1]
         if not inside.all() or (place + size > width).any():
             raise self._damaged("pieces within a shard that fit into their row")
-        self._copy(rows, shard, start - self.split.token_starts[shard], row * width + place, size)
+        local = start - self.split.token_starts[shard]
+        copy_pieces(self.split, rows, shard, local, row * width + place, size)
         return rows
-
-    def _copy(self, rows: np.ndarray, shard: np.ndarray, *places: np.ndarray) -> None:
-        """Copy pieces into rows. places: of the tokens in the shard and in the rows; sizes."""
-        itemsize, into = rows.itemsize, rows.reshape(-1).view(np.uint8).data
-        last, source = -1, memoryview(b"")
-        order = np.argsort(shard, kind="stable")  # look each shard up once, as `fill` does
-        found = [(one[order] * itemsize).tolist() for one in places]
-        for number, start, at, size in zip(shard[order].tolist(), *found, strict=True):
-            if number != last:
-                last, source = number, self.split.opened.tokens(number).view(np.uint8).data
-            into[at : at + size] = source[start : start + size]
 
     def _spans(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return int64 (numbers,): the pieces of each row; and int64 (pieces, 2): start and end of
@@ -105,7 +91,8 @@ class PackedSamples:
         """Return the pieces, uint64 (pieces, 2), and the first piece of each row, uint64 (rows +
         1,). Drop both soon: mapped pages count as memory of the process."""
         other = self.split.shelf.other
-        pieces, ends = _mapped(other(self._index.pieces), 2), _mapped(other(self._index.rows), 1)
+        pieces = mapped_array(other(self._index.pieces), 2)
+        ends = mapped_array(other(self._index.rows), 1)
         if pieces.shape[1] != 2 or not ends.size:
             raise self._damaged("pairs of numbers, and at least one start of a row")
         return pieces, ends
@@ -116,19 +103,3 @@ class PackedSamples:
             f"{path}: expected {expected}, found an index that is not of this split. Copy this "
             "file and its .rows.npy again, or mill the corpus again."
         )
-
-
-def _mapped(path: Path, dimensions: int) -> np.ndarray:
-    """Return the array in a `.npy` file as a map, which is closed with the array."""
-    with open_regular(path) as file:
-        found = npy_shape(file.read(HEADER_BYTES))
-        size = file.seek(0, 2)
-        shape, at = found or ((), 0)
-        if len(shape) != dimensions or at + math.prod(shape) * DTYPE.itemsize != size:
-            raise ValueError(
-                f"{path}: expected {dimensions}-dimensional uint64 numbers as corpusmill writes "
-                f"them, found shape {shape} in {size} bytes. Copy the file again, or mill the "
-                "corpus again."
-            )
-        data = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
-    return np.frombuffer(data, DTYPE, math.prod(shape), at).reshape(shape)

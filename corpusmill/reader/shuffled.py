@@ -8,6 +8,7 @@ from corpusmill.reader.orders import Cursor
 from corpusmill.reader.packed_samples import PackedSamples
 from corpusmill.reader.permutation import Permutation
 from corpusmill.reader.samples import Samples, refuse_few_shards
+from corpusmill.reader.selection import ChosenSamples, Selection
 from corpusmill.reader.split import Split
 
 
@@ -17,12 +18,14 @@ class InOrder:
 
     kind = "in order"
 
-    def __init__(self, split: Split, length: int, packed: bool = False) -> None:
-        self.samples = PackedSamples(split, length) if packed else Samples(split, length)
+    def __init__(self, split: Split | Selection, length: int, packed: bool = False) -> None:
+        self.samples = samples_of(split, length, packed)
         self.length, self.vocabulary = length, split.vocabulary
         self.identity: dict[str, Any] = {
             "order": self.kind, "corpus": split.digest, "split": split.name, "length": length
         }  # fmt: skip
+        if isinstance(split, Selection):
+            self.identity |= {"chosen": split.identity}
         if isinstance(self.samples, PackedSamples):
             self.identity |= {"rows": "packed", "index": self.samples.digests}
 
@@ -62,15 +65,31 @@ class InOrder:
         return positions
 
 
+def samples_of(
+    split: Split | Selection, length: int, packed: bool
+) -> Samples | PackedSamples | ChosenSamples:
+    if not isinstance(split, Selection):
+        return PackedSamples(split, length) if packed else Samples(split, length)
+    if packed:
+        raise ValueError(
+            "packed: expected a whole split, found chosen documents. The run packs the documents "
+            "of a whole split; leave out packed."
+        )
+    return ChosenSamples(split, length)
+
+
 class Shuffled(InOrder):
     """Samples in shuffled order: sample P(i) is at position i, with P a keyed bijection for (seed,
     epoch). packed: as for `InOrder`."""
 
     kind = "shuffled"
 
-    def __init__(self, split: Split, length: int, seed: int, packed: bool = False) -> None:
+    def __init__(
+        self, split: Split | Selection, length: int, seed: int, packed: bool = False
+    ) -> None:
         super().__init__(split, length, packed)
-        refuse_few_shards(split, "a shuffle of all samples needs every shard at the same time")
+        if isinstance(split, Split):
+            refuse_few_shards(split, "a shuffle of all samples needs every shard at the same time")
         self.identity |= {"seed": seed}
         self._seed = seed
 

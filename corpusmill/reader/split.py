@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from corpusmill.reader.manifest import Shards, Vocabulary
+from corpusmill.mill.storage.untrusted import load_plain_json
+from corpusmill.mill.tokens.group_files import Group, groups_of
+from corpusmill.reader.manifest import GroupIndex, Shards, Vocabulary
 from corpusmill.reader.open_shards import OpenShards
 from corpusmill.reader.shelves import Here, Shelf
 from corpusmill.reader.stores import check_file
@@ -54,6 +56,22 @@ class Split:
     @cached_property
     def digest(self) -> str:
         return self.shards.digest(self.vocabulary)
+
+    @property
+    def group_index(self) -> GroupIndex:
+        """Return the files with the groups; raise ValueError if the corpus has none."""
+        if self.shards.groups is None:
+            raise ValueError(
+                f"{self.name}: expected tokens/{self.name}/groups.npy in the manifest, found none. "
+                "An earlier version made this corpus: mill it again to choose sources or cells."
+            )
+        return self.shards.groups
+
+    @cached_property
+    def groups(self) -> list[Group]:
+        """Return the sources and cells of the documents, with their numbers of tokens."""
+        path = self.shelf.other(self.group_index.legend)
+        return groups_of(load_plain_json(path), str(path), self.documents)
 
     def read(self, start: int, stop: int) -> np.ndarray:
         """Return a copy of tokens [start, stop) of the stream."""

@@ -36,6 +36,11 @@ class Windowed:
     def __init__(
         self, split: Split, length: int, seed: int, window_shards: int = 4, packed: bool = False
     ) -> None:
+        if not isinstance(split, Split):
+            raise TypeError(
+                "split: expected a whole split, found chosen documents, which may be in every "
+                "shard. Use Shuffled."
+            )
         shards = split.shards.tokens.size
         if window_shards < 1:
             raise ValueError(f"window_shards {window_shards}: expected 1 or more shards at a time.")

@@ -126,6 +126,20 @@ class Layout:
         """Return the file of train or each of its stages, if a mixture is used."""
         return [pattern.format(split=split) for split in self.mixed_splits]
 
+    def of_splits(self, pattern: str) -> list[str]:
+        """Return the file of every split that has shards."""
+        return [pattern.format(split=split) for split in in_order(self.shards)]
+
+    def if_stage(self, files: str | list[str]) -> Callable[[Any], list[str]]:
+        """Return a function from the wildcard `split` to the files, if a mixture composes it."""
+
+        def found(wildcards: Any) -> list[str]:
+            if wildcards.split not in self.mixed_splits:
+                return []
+            return files if isinstance(files, list) else [files.format(split=wildcards.split)]
+
+        return found
+
     def every(self, pattern: str) -> list[str]:
         """Return all files of a pattern in order: of every part, or every shard of every split."""
         if "{split}" in pattern:

@@ -139,6 +139,7 @@ _IN_ORDER = [
     Step("verify", "tokenize", "check token shards", follows_kept=True),
     Step("join", "tokenize", "join token shards", follows_kept=True, only_if="joins"),
     Step("pack", "tokenize", "pack documents into rows", follows_kept=True, only_if="packs"),
+    Step("label", "tokenize", "write source and cell of each document", follows_kept=True),
     Step("manifest", "tokenize", "list all files with their SHA-256"),
     Step("export", "account", "write formats of trainers", only_looks=True, after_manifest=True),
     Step("ledger", "account", "write the fate of each record", is_proved=True),

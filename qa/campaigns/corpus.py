@@ -13,7 +13,7 @@ RULES = (
     "sign", "band", "pair", "group", "extract", "resolve", "assign", "guard", "evaluation",
     "holdout", "decontaminate", "tokenizer", "count", "weigh", "apportion", "mix", "scatter",
     "columns", "gather", "encode", "verify",
-    "join", "manifest", "export", "pack", "ledger", "summarize", "tally", "report",
+    "join", "label", "manifest", "export", "pack", "ledger", "summarize", "tally", "report",
     "domains", "card",
 )  # fmt: skip
 """The rules of its run, each after those that it waits for."""

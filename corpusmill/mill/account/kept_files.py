@@ -26,7 +26,7 @@ class Joined(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """Accounts, the kept tables about every record, and the indexes of packed rows."""
+    """Accounts, the kept tables about every record, packed rows, and groups of documents."""
 
     accounts: list[Path]
     ledgers: list[Path]
@@ -35,6 +35,7 @@ class Tables(NamedTuple):
     quarantine: list[Path]
     records: list[Path]
     packs: list[Path]
+    groups: list[Path]
 
 
 class Result(NamedTuple):
@@ -62,6 +63,7 @@ def kept_files(
         *shards.facts,
         *joins.joined_facts,
         *tables.packs,
+        *tables.groups,
         *tables.placements,
         *tables.ledgers,
         *tables.clusters,

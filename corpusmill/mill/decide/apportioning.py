@@ -187,6 +187,23 @@ def apportion(
     return Apportioned(Levels(level, below), reached)
 
 
+def repetition(classes: Classes, sums: Sums, targets: list[Fraction]) -> dict[int, int]:
+    """Return the size of the documents by their number of copies, before copies are made, if cells
+    reach these targets. It is exact but for the documents in one bin of each class."""
+    level = _Search(classes, sums, np.array([int(one) for one in targets], np.int64)).low
+    wanted = classes.wanted(level)
+    whole = np.floor(wanted).astype(np.int64)
+    before = np.zeros((wanted.size, sums.bins + 1), np.int64)
+    np.cumsum(sums.sizes, axis=1, out=before[:, 1:])
+    more = before[np.arange(wanted.size), bins_of(wanted - whole, sums.bins)]
+    found: dict[int, int] = {}
+    for copies, size in ((whole + 1, more), (whole, before[:, -1] - more)):
+        for number, own in zip(copies.tolist(), size.tolist(), strict=True):
+            if own:
+                found[number] = found.get(number, 0) + own
+    return found
+
+
 class _Next(NamedTuple):
     """The next document of a cell, which does not fit into its target."""
 
@@ -240,10 +257,10 @@ class _Search:
         np.minimum.at(lowest, classes.cells, least)
         self._top = np.where(np.isfinite(lowest), next_up(classes.most / lowest), 0.0)
         zero = np.zeros(cells)
-        self._low = highest_level(self._most_size, targets, zero, self._top)
-        self._high = highest_level(self._least_size, targets, self._low, self._top)
-        self._near = self._bins_between(self._low, next_up(self._high))
-        self._far = self._size_of_far_documents(self._low)
+        self.low = highest_level(self._most_size, targets, zero, self._top)
+        self._high = highest_level(self._least_size, targets, self.low, self._top)
+        self._near = self._bins_between(self.low, next_up(self._high))
+        self._far = self._size_of_far_documents(self.low)
 
     def _cut(self, level: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return per class: whole copies, bin of the fraction, whether there is a fraction."""
@@ -303,7 +320,7 @@ class _Search:
             copies = copies_at(self._classes.wanted(level)[near.classes], near.draws)
             return self._far + by_cell(copies * near.sizes, cells, self.targets.size)
 
-        level = highest_level(size, self.targets, self._low, self._high)
+        level = highest_level(size, self.targets, self.low, self._high)
         return level, size(level)
 
 

@@ -117,6 +117,9 @@ def places_of(column: pa.Array, names: list[str]) -> np.ndarray:
 
 
 FIRST = "first"
+CELL = "cell:"
+"""Start of the names of the columns with cells; the names of splits have no colon."""
+NO_CELL = -1
 
 
 class CopiesOfPart(NamedTuple):
@@ -125,27 +128,44 @@ class CopiesOfPart(NamedTuple):
     ids: np.ndarray  # uint64
     copies: dict[str, np.ndarray]
     """uint16 by split: train, or each stage."""
+    cells: dict[str, np.ndarray]
+    """int32 by split: the place of the cell in the composition; NO_CELL if the stage excludes
+    it."""
 
 
 def save_copies(path: Path, first: int, parts: list[CopiesOfPart], splits: list[str]) -> None:
-    """Save the copies of the candidates of each part of a block.
+    """Save the copies and cells of the candidates of each part of a block.
 
     first: number of the block's first part.
     """
     columns = [("id", pa.uint64()), *((split, pa.uint16()) for split in splits)]
+    columns += [(f"{CELL}{split}", pa.int32()) for split in splits]
     schema = pa.schema(columns, {FIRST: str(first)})
     options = pa.ipc.IpcWriteOptions(compression="lz4")
     with writing(path) as file, pa.ipc.new_file(file, schema, options=options) as writer:
         for part in parts:
             arrays = [pa.array(part.ids, pa.uint64())]
             arrays += [pa.array(part.copies[split], pa.uint16()) for split in splits]
+            arrays += [pa.array(part.cells[split].astype(np.int32)) for split in splits]
             writer.write_batch(pa.record_batch(arrays, schema=schema))
 
 
-def load_copies(path: Path, part: int) -> CopiesOfPart:
-    """Return the copies of a part's candidates."""
+def load_copies(path: Path, part: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Return the ids of a part's candidates, and their copies by split."""
     file = pa.ipc.open_file(CheckedFile(path))
     first = int((file.schema.metadata or {})[FIRST.encode()])
     batch = file.get_batch(part - first)
-    ids, *copies = (column.to_numpy() for column in batch.columns)
-    return CopiesOfPart(ids, dict(zip(file.schema.names[1:], copies, strict=True)))
+    splits = [name for name in file.schema.names[1:] if not name.startswith(CELL)]
+    return batch["id"].to_numpy(), {split: batch[split].to_numpy() for split in splits}
+
+
+def load_cells(path: Path, split: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ids of a block's documents in a split, and their cells."""
+    file = pa.ipc.open_file(CheckedFile(path))
+    ids, cells = [np.zeros(0, np.uint64)], [np.zeros(0, np.int32)]
+    for place in range(file.num_record_batches):
+        batch = file.get_batch(place)
+        used = batch[split].to_numpy() > 0
+        ids.append(batch["id"].to_numpy()[used])
+        cells.append(batch[f"{CELL}{split}"].to_numpy()[used])
+    return np.concatenate(ids), np.concatenate(cells)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -35,6 +35,16 @@ from corpusmill.mill.decide.shares import (
 )
 from corpusmill.mill.storage.arrays import load_array
 from corpusmill.mill.storage.files import load_json
+
+
+class Tables(Protocol):
+    """Candidates, which can be read several times."""
+
+    @property
+    def labels(self) -> dict[str, list[str]]:
+        """The names of each column of names, in order."""
+
+    def pieces(self) -> Iterator[Columns]: ...
 
 
 class Composition(NamedTuple):
@@ -94,7 +104,7 @@ class Composition(NamedTuple):
         }
 
 
-def compose(tables: CandidateTables, mixture: Mixture) -> Composition:
+def compose(tables: Tables, mixture: Mixture) -> Composition:
     """Return the composition; raise ValueError if the mixture cannot be reached."""
     quantiles = quantiles_of(tables.pieces, mixture.quantiles)
     grid = Grid(mixture, tables.labels, quantiles)
@@ -126,7 +136,7 @@ def compose(tables: CandidateTables, mixture: Mixture) -> Composition:
     )  # fmt: skip
 
 
-def supplies_of(grid: Grid, cells: Cells, tables: CandidateTables) -> list[Supply]:
+def supplies_of(grid: Grid, cells: Cells, tables: Tables) -> list[Supply]:
     """Return what each cell has."""
     classes = cells.classes
     documents, sizes = (np.zeros(len(cells.pairs), np.int64) for _ in range(2))
@@ -151,7 +161,7 @@ def supplies_of(grid: Grid, cells: Cells, tables: CandidateTables) -> list[Suppl
     return found
 
 
-def reached_at(levels: Levels, cells: Cells, tables: CandidateTables, grid: Grid) -> np.ndarray:
+def reached_at(levels: Levels, cells: Cells, tables: Tables, grid: Grid) -> np.ndarray:
     reached = np.zeros(len(cells.numbers), np.int64)
     for columns in tables.pieces():
         some = candidates_of(grid, cells, columns)

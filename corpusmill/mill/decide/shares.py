@@ -50,7 +50,7 @@ def given_shares(shares: Mapping[str, Any], before: Names = ()) -> dict[Names, F
 def shares_of_table(text: str, run: str | None, where: object) -> dict[Names, Fraction]:
     """Return the shares in a row of a table of ratios, as Olmix writes them: a column per cell,
     named `source` or `source:topic`, beside those in OTHER_COLUMNS. run: the row, if several."""
-    rows = list(csv.DictReader(io.StringIO(text)))
+    rows = rows_of_table(text)
     if run is not None:
         rows = [row for row in rows if run in (row.get("run"), row.get("run_id"))]
     if len(rows) != 1:
@@ -58,8 +58,17 @@ def shares_of_table(text: str, run: str | None, where: object) -> dict[Names, Fr
         raise ValueError(
             f"{where}: expected one row, found {len(rows)} {which}. Name one as `run`."
         )
+    return shares_of_row(rows[0], where)
+
+
+def rows_of_table(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def shares_of_row(row: Mapping[str, str], where: object) -> dict[Names, Fraction]:
+    """Return the shares in a row of a table of ratios."""
     found: dict[Names, Fraction] = {}
-    for column, written in rows[0].items():
+    for column, written in row.items():
         if column in OTHER_COLUMNS:
             continue
         try:
@@ -143,8 +152,12 @@ def shares_of_cells(
     else:
         wanted = _computed(given, supplies, budget, max_epochs)
     found, groups = [Fraction(0)] * len(supplies), [len(wanted)] * len(supplies)
+    places: dict[Names, list[int]] = {}
+    for k, one in enumerate(supplies):
+        for length in range(1, len(one.names) + 1):
+            places.setdefault(one.names[:length], []).append(k)
     for number, (names, share) in enumerate(wanted.items()):
-        inside = [k for k, one in enumerate(supplies) if one.names[: len(names)] == names]
+        inside = places.get(names, [])
         mass = sum(supplies[k].mass for k in inside)
         for k in inside:
             groups[k] = number

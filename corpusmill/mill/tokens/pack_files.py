@@ -22,7 +22,7 @@ DTYPE = np.dtype("<u8")
 HEADER_BYTES = 256
 """More than any header of an index file has."""
 HEADER = re.compile(
-    rb"\x93NUMPY\x01\x00(..)\{'descr': '<u8', 'fortran_order': False, 'shape': "
+    rb"\x93NUMPY\x01\x00(..)\{'descr': '(\|u1|<u[248])', 'fortran_order': False, 'shape': "
     rb"\(([0-9]{1,18}),(?: ([0-9]{1,18}))?\), \} *\n",
     re.DOTALL,
 )
@@ -44,21 +44,23 @@ def pack_name(name: str) -> tuple[int, str] | None:
     return int(found[1]), found[2]
 
 
-def npy_header(shape: tuple[int, ...]) -> bytes:
-    """Return the first bytes of a `.npy` file with uint64 numbers."""
+def npy_header(shape: tuple[int, ...], dtype: np.dtype = DTYPE) -> bytes:
+    """Return the first bytes of a `.npy` file with unsigned numbers."""
     header = io.BytesIO()
-    content = {"descr": DTYPE.str, "fortran_order": False, "shape": shape}
+    content = {"descr": dtype.str, "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(header, content)
     return header.getvalue()
 
 
-def npy_shape(data: bytes) -> tuple[tuple[int, ...], int] | None:
+def npy_shape(data: bytes, dtype: np.dtype = DTYPE) -> tuple[tuple[int, ...], int] | None:
     """Return the shape in such a header, and the header's bytes; None if it is another one. data:
     at least HEADER_BYTES of the file, if it has as many."""
     found = HEADER.match(data)
     if not found or int.from_bytes(found[1], "little") != found.end() - 10:
         return None
-    return tuple(int(size) for size in found.groups()[1:] if size), found.end()
+    if found[2].decode() != dtype.str:
+        return None
+    return tuple(int(size) for size in found.groups()[2:] if size), found.end()
 
 
 def runs(first: np.ndarray, counts: np.ndarray) -> np.ndarray:

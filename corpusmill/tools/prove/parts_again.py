@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from corpusmill.mill.account.ledger_columns import columns_of_copies, copies_of_rows, kept_rows
-from corpusmill.mill.decide.candidates import CopiesOfPart, save_copies
+from corpusmill.mill.decide.candidates import NO_CELL, CopiesOfPart, save_copies
 from corpusmill.mill.decide.decided import save_marks
 from corpusmill.mill.decide.fates import FEW_SOURCES
 from corpusmill.mill.decide.holdout import ORIGINS
@@ -237,7 +237,12 @@ class PartAgain:
         used = np.any([one > 0 for one in mixed.values()], axis=0)
         used &= ids < np.uint64(self.part << ROW_BITS | self.documents)
         path = self.path("copies/{}.arrow")
-        of_part = CopiesOfPart(ids[used], {name: one[used] for name, one in mixed.items()})
+        # The ledger has no cells, and no part needs them.
+        of_part = CopiesOfPart(
+            ids[used],
+            {name: one[used] for name, one in mixed.items()},
+            {name: np.full(int(used.sum()), NO_CELL) for name in mixed},
+        )
         save_copies(path, self.part, [of_part], list(mixed))
         return [path]
 

@@ -17,6 +17,7 @@ from corpusmill.tools.verify.accounts import LedgerLook
 from corpusmill.tools.verify.copies import CopySums
 from corpusmill.tools.verify.decoding import Decoder
 from corpusmill.tools.verify.findings import Findings
+from corpusmill.tools.verify.groups import hold_groups
 from corpusmill.tools.verify.listing import Listing, gaps
 from corpusmill.tools.verify.locations import Place, whole
 from corpusmill.tools.verify.packs import hold_packs
@@ -78,6 +79,7 @@ def look_inside(place: Place, listing: Listing, findings: Findings) -> None:
             facts = decoder.setting._asdict()
             tell(corpus, SUMMARY, told, {name: facts.get(name) for name in told})
         hold_packs(corpus, shards, summary)
+        hold_groups(corpus, shards, summary)
         for split in splits:
             if (joined := f"tokens/{joined_name(split)}.bin") in listing.files:
                 hold_joined(corpus, joined, [one for one in shards if one.split == split])

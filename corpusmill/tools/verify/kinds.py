@@ -26,6 +26,7 @@ class Kind(NamedTuple):
 OF_SHARDS = [
     Kind("corpus", (".jsonl.zst", ".parquet", ".json"), "gather"),
     Kind("tokens", (".npy", ".json"), "pack", "pack-"),
+    Kind("tokens", (".npy", ".json"), "label", "groups."),
     Kind("tokens", (".bin", ".idx", ".json"), "encode"),
     Kind("placements", (".parquet",), "encode"),
 ]

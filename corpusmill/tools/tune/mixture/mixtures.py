@@ -73,8 +73,9 @@ def with_mixture_of(config: Config, files: Sequence[Path]) -> Config:
     return read
 
 
-def tables_of(results: Path, stages: list[Stage]) -> CandidateTables:
-    """Return a run's candidates; raise ValueError if they do not have what mixtures need."""
+def tables_of(results: Path, stages: list[Stage], any_unit: bool = False) -> CandidateTables:
+    """Return a run's candidates; raise ValueError if they do not have what mixtures need. any_unit:
+    their sizes are not used."""
     counts = sorted((results / "candidates").glob("[0-9]*.json"))[:MOST_TABLES]
     reports = sorted((results / "mixture").glob("*.json"))
     if not counts or not reports:
@@ -83,7 +84,7 @@ def tables_of(results: Path, stages: list[Stage]) -> CandidateTables:
             "removed, run again: corpusmill run"
         )
     ran = load_plain_json(reports[0])["unit"]
-    if stages and stages[0].mixture.unit != ran:
+    if stages and not any_unit and stages[0].mixture.unit != ran:
         told = f"this run counted {ran}, not {stages[0].mixture.unit}"
         raise ValueError(f"mixture.budget: {told}. Give the budget in {ran}.")
     tables = [file.with_suffix(".arrow") for file in counts]
