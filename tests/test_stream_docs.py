@@ -2,20 +2,34 @@
 
 import importlib.util
 
+import numpy as np
 import pytest
 from stream_corpus import write_corpus
 from test_docs import blocks
 from workflow import ROOT
 
+from corpusmill.reader import Corpus
+from corpusmill.tools.tune.shrink.proxies import Proxy, merged
+from corpusmill.tools.tune.shrink.shrinking import write
+
 BLOCKS = blocks("python", (ROOT / "docs/how-to/train.md").read_text("utf-8"))
 PLAIN = [block for block in BLOCKS if "torch" not in block and "https:" not in block]
-NAMED = {"plain": PLAIN[0], "resumed": PLAIN[1], "documents": PLAIN[2], "mixture": PLAIN[3]}
+NAMED = {
+    "plain": PLAIN[0],
+    "resumed": PLAIN[1],
+    "documents": PLAIN[2],
+    "mixture": PLAIN[3],
+    "chosen": PLAIN[4],
+    "changed": PLAIN[4] + PLAIN[5],
+}
+(OF_PROXY,) = blocks("python", (ROOT / "docs/how-to/mixtures.md").read_text("utf-8"))
 
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     sizes = [[50 + n % 400 for n in range(40)] for _ in range(9)]
-    results = write_corpus(tmp_path, {"train": sizes, "validation": [[3000]]})
+    groups = [("code", None), ("docstrings", None)]
+    results = write_corpus(tmp_path, {"train": sizes, "validation": [[3000]]}, groups=groups)
     monkeypatch.chdir(tmp_path)
     return results
 
@@ -34,6 +48,20 @@ def test_block__runs(name, here):
         assert names["document"].size == 50
     if name == "mixture":
         assert names["tokens"].shape == (8, 257)
+    if name == "chosen":
+        assert [group.source for group in names["train"].groups] == ["code", "docstrings"]
+        assert next(names["batches"]).shape == (8, 257)
+    if name == "changed":
+        # Of the first batch, 2 of 8 are of code.
+        assert names["batches"].cursor["of"][0] == {"epoch": 0, "position": 2}
+
+
+def test_block__of_a_proxy_runs(here):
+    proxies = {"corpus": Proxy(np.arange(30), np.full(30, 2), 1, 1, 0.0, {2: 1.0}, {2: 1.0})}
+    write(here.parent / "proxy", Corpus(here).split("train"), *merged(proxies), proxies, 1)
+    names: dict = {}
+    exec(compile(OF_PROXY, "docs/how-to/mixtures.md", "exec"), names)
+    assert names["tokens"].shape == (8, 257)
 
 
 def test_block__of_a_url_is_what_the_code_takes(here):

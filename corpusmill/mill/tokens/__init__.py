@@ -2,5 +2,5 @@
 
 Begin with `tokenizers.py` for the reference and `token_shards.py` for the files.
 
-Imports: kernels, messages, mill.account, mill.read, mill.shuffle, mill.storage.
+Imports: kernels, messages, mill.account, mill.decide, mill.read, mill.shuffle, mill.storage.
 """
