@@ -27,6 +27,7 @@ memory|no job above its mem_mb|$python benchmarks/memory.py --tokenizer $CORPUSM
 estimate|what estimate says is what a run does|$python benchmarks/estimate.py
 stages|the three stages of SmolLM3 reach their shares, on any cores, after kills|$python -m pytest -q --whole tests/test_smollm3.py tests/test_mixture_workflow.py
 mixture|a mixture within one document of its budget; its own steps take at most 8 % of the CPU seconds|$python benchmarks/mixture.py --data $CORPUSMILL_DATA/corpus $CORPUSMILL_DATA/corpus_large --tokenizer $CORPUSMILL_DATA/tokenizers/qwen3
+shrink|840 proxies; their repetition within 1 % of the targets|$python benchmarks/shrink.py --data $CORPUSMILL_DATA/corpus $CORPUSMILL_DATA/corpus_large --tokenizer $CORPUSMILL_DATA/tokenizers/gpt2
 publish|equal bytes through an object store|$python benchmarks/publish.py
 stream|the samples of NumPy's own reading|$python benchmarks/stream.py
 dag|a dry run of 31,000 jobs|$python benchmarks/dag.py

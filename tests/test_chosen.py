@@ -50,6 +50,8 @@ def test_selection__equals_naive(tmp_path_factory, shards, length, data):
     wanted = np.array(data.draw(st.lists(st.integers(0, len(expected) - 1))), np.int64)
     rows = order.samples.rows(wanted)
     assert rows.tolist() == [expected[number] for number in wanted.tolist()]
+    chosen.hold()
+    assert (order.samples.rows(wanted) == rows).all()
 
 
 def test_chosen__has_the_documents_of_sources_and_cells(train):

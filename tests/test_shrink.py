@@ -158,8 +158,9 @@ def listed(split, folder, most: int = 3):
     return write(folder, split, places, copies, proxies, 10)
 
 
-@pytest.mark.parametrize("most", [3, 300])
-def test_shrunk__reads_each_document_as_often_as_listed(tmp_path, most):
+@pytest.mark.parametrize(("most", "held"), [(3, 1 << 30), (3, 0), (300, 0)])
+def test_shrunk__reads_each_document_as_often_as_listed(tmp_path, most, held, monkeypatch):
+    monkeypatch.setattr("corpusmill.reader.shrunk.HELD_BYTES", held)
     results = write_corpus(tmp_path, {"train": SHARDS})
     train = Corpus(results).split("train")
     listed(train, tmp_path / "proxy", most)
@@ -168,6 +169,7 @@ def test_shrunk__reads_each_document_as_often_as_listed(tmp_path, most):
         stream = [id for number in numbers for id in texts[number]]
         chosen = Shrunk(train, tmp_path / "proxy", name)
         assert chosen.tokens == len(stream)
+        assert (chosen.held is None) == (held == 0)
         rows = [row for (row,) in Batches(InOrder(chosen, 3), 1, epochs=1)]
         found = np.concatenate([rows[0][:1], *(row[1:] for row in rows)]).tolist()
         assert found == stream[: len(found)]

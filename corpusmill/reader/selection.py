@@ -34,6 +34,14 @@ class Selection:
                 f"{documents.min()} to {documents.max()}. Is the list of another corpus?"
             )
         self.starts, self.ends = placed(split, documents)
+        self.held: np.ndarray | None = None
+        """All tokens, if they are held in memory."""
+
+    def hold(self) -> None:
+        """Read all tokens into memory."""
+        row = np.empty((1, self.tokens), self.vocabulary.dtype)
+        fill_rows(self, row, np.zeros(1, np.int64))
+        self.held = row[0]
 
     @property
     def name(self) -> str:
@@ -146,21 +154,31 @@ class ChosenSamples:
 
     def rows(self, numbers: np.ndarray) -> np.ndarray:
         """Return (numbers, length + 1): samples by int64 numbers, in any order."""
-        chosen, width = self._selection, self.length + 1
-        split, ends = chosen.split, chosen.ends
-        rows = np.empty((numbers.size, width), split.vocabulary.dtype)
         begin = numbers * self.length
-        first = np.searchsorted(ends, begin, "right")
-        counts = np.searchsorted(ends, begin + width, "left") - first + 1
-        place = runs(first, counts)
-        row = np.repeat(np.arange(numbers.size), counts)
-        # Pieces in the stream of the selection, cut at the borders of the row.
-        sizes = ends[place] - np.where(place > 0, ends[place - 1], 0)
-        its_begin = ends[place] - sizes
-        start = np.maximum(its_begin, begin[row])
-        size = np.minimum(ends[place], begin[row] + width) - start
-        source = chosen.starts[place] + start - its_begin
-        shard = np.searchsorted(split.token_starts, source, "right") - 1
-        local = source - split.token_starts[shard]
-        copy_pieces(split, rows, shard, local, row * width + start - begin[row], size)
+        if self._selection.held is not None:
+            windows = np.lib.stride_tricks.sliding_window_view(
+                self._selection.held, self.length + 1
+            )
+            found: np.ndarray = windows[begin]
+            return found
+        rows = np.empty((numbers.size, self.length + 1), self._selection.vocabulary.dtype)
+        fill_rows(self._selection, rows, begin)
         return rows
+
+
+def fill_rows(chosen: Selection, rows: np.ndarray, begin: np.ndarray) -> None:
+    """Copy tokens of a selection into rows. begin: int64, where each row begins."""
+    split, ends, width = chosen.split, chosen.ends, rows.shape[1]
+    first = np.searchsorted(ends, begin, "right")
+    counts = np.searchsorted(ends, begin + width, "left") - first + 1
+    place = runs(first, counts)
+    row = np.repeat(np.arange(begin.size), counts)
+    # Pieces in the stream of the selection, cut at the borders of the row.
+    sizes = ends[place] - np.where(place > 0, ends[place - 1], 0)
+    its_begin = ends[place] - sizes
+    start = np.maximum(its_begin, begin[row])
+    size = np.minimum(ends[place], begin[row] + width) - start
+    source = chosen.starts[place] + start - its_begin
+    shard = np.searchsorted(split.token_starts, source, "right") - 1
+    local = source - split.token_starts[shard]
+    copy_pieces(split, rows, shard, local, row * width + start - begin[row], size)

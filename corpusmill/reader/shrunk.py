@@ -17,6 +17,8 @@ from corpusmill.reader.split import Split
 
 FACTS, DOCUMENTS, COPIES = "shrink.json", "documents.npy", "copies.npy"
 VERSION = 1
+HELD_BYTES = 1 << 30
+"""The tokens of a proxy up to this size are held in memory, so they are read as fast as a shard."""
 DTYPE_OF_DOCUMENTS = np.dtype("<u8")
 DTYPES_OF_COPIES: dict[int, np.dtype[Any]] = {1: np.dtype("|u1"), 2: np.dtype("<u2")}
 """By bytes."""
@@ -42,6 +44,8 @@ class Shrunk(Selection):
         found = list_of(split, Path(folder), mixture)
         rounds = [found.documents[found.copies > done] for done in range(int(found.copies.max()))]
         super().__init__(split, np.concatenate(rounds), found.identity)
+        if self.tokens * split.vocabulary.dtype.itemsize <= HELD_BYTES:
+            self.hold()
 
 
 def list_of(split: Split, folder: Path, mixture: str | None) -> List:
