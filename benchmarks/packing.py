@@ -36,7 +36,7 @@ SEED = 1
 
 
 class Packed(NamedTuple):
-    """What a way of packing gives."""
+    """The result of one way of packing."""
 
     rows: int
     cut: int

@@ -16,7 +16,7 @@ class MixtureFiles(NamedTuple):
     """Reports of the mixture; empty lists without one."""
 
     compositions: list[Path]
-    """Of train or each stage, by its name."""
+    """One file for train, or one per stage, with its name."""
     mixed_counts: list[Path]
     """Counts of every block of parts."""
 

@@ -14,7 +14,7 @@ class Curve(NamedTuple):
 
     steps: dict[float, float]
     of_quantiles: bool
-    """Whether the limits are shares of the documents, lowest values first."""
+    """Whether a limit is a share of the documents, ranked from the lowest value, and no value."""
 
 
 def _of_twentieths(first: int, *copies: float) -> Curve:

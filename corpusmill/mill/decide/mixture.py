@@ -45,14 +45,14 @@ class Factor(NamedTuple):
     limits: list[float]
     times: list[float]
     of_quantiles: bool
-    """Whether the limits are shares of the documents, lowest values first."""
+    """Whether a limit is a share of the documents, ranked from the lowest value, and no value."""
 
 
 class Mixture(NamedTuple):
     """The settings. `key` names of the configuration are in corpusmill/run/mixture_config.py."""
 
     unit: str
-    """What sizes count: tokens, bytes or documents."""
+    """The unit of sizes: tokens, bytes or documents."""
     budget: int | None
     axes: list[Axis]
     factors: list[Factor]
