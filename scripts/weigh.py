@@ -10,15 +10,8 @@ import pyarrow as pa
 
 from corpusmill.mill.decide.candidates import as_labels, as_numbers, names_in, save_candidates
 from corpusmill.mill.decide.decided import load_candidates
-from corpusmill.mill.decide.mixture import (
-    DUPLICATE_SOURCES,
-    DUPLICATES,
-    Stage,
-    label_column,
-    labels_of,
-    numbers_of,
-)
-from corpusmill.mill.dedup.winners import clusters_of_part
+from corpusmill.mill.decide.mixture import Stage, label_column, labels_of, numbers_of
+from corpusmill.mill.dedup.document_values import document_values
 from corpusmill.mill.read.ids import ids_of_part
 from corpusmill.mill.storage.arrays import load_array
 from corpusmill.mill.storage.files import content_digest, save_json
@@ -107,23 +100,14 @@ def part_table(
     """Return the table of a part. rows: the documents that could be in train."""
     chosen = pa.array(rows)
     (text_bytes,) = load_table(measures, "text_bytes")
-    of_clusters = {}
-    if {DUPLICATES, DUPLICATE_SOURCES} & {*labels, *numbers}:
-        clusters = clusters_of_part(resolved, part, text_bytes.size)
-        of_clusters = {DUPLICATES: clusters.documents, DUPLICATE_SOURCES: clusters.sources}
-
-    def values(name: str) -> pa.Array:
-        if name in of_clusters:
-            return pa.array(of_clusters[name][rows])
-        return load_column(measures, name).take(chosen)
-
+    values = document_values(measures, resolved, part, text_bytes.size, {*labels, *numbers})
     return pa.table(
         {
             "id": ids_of_part(part, text_bytes.size)[rows],
             "size": sizes.of(rows, text_bytes),
             "source": load_column(measures, "source").cast(pa.string()).take(chosen),
-            **{label_column(name): as_labels(values(name)) for name in labels},
-            **{name: as_numbers(values(name)) for name in numbers},
+            **{label_column(name): as_labels(values[name].take(chosen)) for name in labels},
+            **{name: as_numbers(values[name].take(chosen)) for name in numbers},
         }
     )
 

@@ -44,6 +44,17 @@ def test_quantiles_of__equal_naive(values, count, pieces):
     assert found == [ordered[rank] for rank in ranks if ordered]
 
 
+@given(st.lists(st.tuples(VALUES, st.integers(1, 9)), max_size=20), st.integers(2, 6))
+def test_quantiles_of__count_a_value_as_often_as_its_size(rows, count):
+    shares = [Fraction(k, count) for k in range(1, count)]
+    values = np.array([value for value, _ in rows], np.float64)
+    sizes = np.array([size for _, size in rows], np.int64)
+    repeated = {"v": np.repeat(values, sizes)}
+    expected = quantiles_of(lambda: iter([repeated]), {"v": shares})
+    pieces = [{"v": values[k::2], "size": sizes[k::2]} for k in range(2)]
+    assert quantiles_of(lambda: iter(pieces), {"v": shares}, "size") == expected
+
+
 @given(st.lists(st.floats(allow_nan=False), min_size=2, max_size=2))
 def test_sortable__keeps_the_order(values):
     low, high = sorted(values)

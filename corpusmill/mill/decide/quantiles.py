@@ -28,18 +28,28 @@ def rank_of(share: Fraction, count: int) -> int:
 
 
 def quantiles_of(
-    pieces: Callable[[], Iterator[Mapping[str, np.ndarray]]], wanted: Mapping[str, list[Fraction]]
+    pieces: Callable[[], Iterator[Mapping[str, np.ndarray]]],
+    wanted: Mapping[str, list[Fraction]],
+    sizes: str = "",
 ) -> dict[str, list[float]]:
     """Return the values at the wanted shares, by column; an empty list if there is no value.
 
-    pieces: yields float64 columns; NaN stands for no value.
+    pieces: yields float64 columns; NaN stands for no value. sizes: int64 column with how often each
+    value counts, at least 1; "": once.
     """
     if not wanted:
         return {}
+
+    def counted(piece: Mapping[str, np.ndarray], column: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the values of a column, and how often each counts."""
+        has = ~np.isnan(piece[column])
+        times = piece[sizes][has] if sizes else np.ones(int(has.sum()), np.int64)
+        return piece[column][has], times
+
     counts = dict.fromkeys(wanted, 0)
     for piece in pieces():
         for column in wanted:
-            counts[column] += int((~np.isnan(piece[column])).sum())
+            counts[column] += int(counted(piece, column)[1].sum())
     places = [
         _Place(column, rank_of(share, counts[column]))
         for column, shares in wanted.items()
@@ -48,23 +58,42 @@ def quantiles_of(
     ]
     for digit in range(PASSES):
         shift = np.uint64(64 - DIGIT_BITS * (digit + 1))
-        histograms: dict[tuple[str, int], np.ndarray] = {
-            (one.column, one.prefix): np.zeros(1 << DIGIT_BITS, np.int64) for one in places
+        of_columns = {
+            column: _Histograms([one.prefix for one in places if one.column == column])
+            for column in {one.column for one in places}
         }
         for piece in pieces():
-            keys = {column: sortable(piece[column][~np.isnan(piece[column])]) for column in wanted}
-            for (column, prefix), histogram in histograms.items():
-                digits = keys[column] >> shift
-                if digit:
-                    digits = digits[digits >> np.uint64(DIGIT_BITS) == prefix]
-                low = (digits & np.uint64((1 << DIGIT_BITS) - 1)).astype(np.int64)
-                histogram += np.bincount(low, minlength=1 << DIGIT_BITS)
+            for column, histograms in of_columns.items():
+                values, times = counted(piece, column)
+                histograms.add(sortable(values) >> shift, times)
         for one in places:
-            one.narrow(histograms[one.column, one.prefix])
+            one.narrow(of_columns[one.column].of(one.prefix))
     found: dict[str, list[float]] = {column: [] for column in wanted}
     for one in places:
         found[one.column].append(value_of(one.prefix))
     return found
+
+
+class _Histograms:
+    """How often each digit follows each of some prefixes."""
+
+    def __init__(self, prefixes: list[int]) -> None:
+        self._prefixes = np.unique(np.array(prefixes, np.uint64))
+        self._counts = np.zeros(self._prefixes.size << DIGIT_BITS, np.int64)
+
+    def add(self, keys: np.ndarray, times: np.ndarray) -> None:
+        """keys: uint64, a prefix and a digit. times: int64, how often each counts."""
+        prefixes = keys >> np.uint64(DIGIT_BITS)
+        places = np.searchsorted(self._prefixes, prefixes)
+        places = np.minimum(places, self._prefixes.size - 1)
+        known = self._prefixes[places] == prefixes
+        digits = keys[known] & np.uint64((1 << DIGIT_BITS) - 1)
+        np.add.at(self._counts, places[known] << DIGIT_BITS | digits.astype(np.int64), times[known])
+
+    def of(self, prefix: int) -> np.ndarray:
+        """Return int64 (2**DIGIT_BITS,): the counts of digits after a prefix."""
+        place = int(np.searchsorted(self._prefixes, np.uint64(prefix)))
+        return self._counts[place << DIGIT_BITS : place + 1 << DIGIT_BITS]
 
 
 class _Place:
