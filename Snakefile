@@ -1,7 +1,7 @@
 """corpusmill: raw text shards in, training-ready token shards out.
 
 demo -> plan -> normalize (-> span -> repeat -> cut) -> measure -> filter -> sign -> band -> pair -> group
-     -> extract -> resolve -> assign -> guard -> decontaminate (-> count -> weigh -> apportion -> mix) -> scatter -> gather -> encode -> verify (-> pack)
+     -> extract -> resolve -> assign -> guard -> decontaminate (-> count -> weigh -> apportion -> mix) (-> gauge -> arrange) -> scatter -> gather -> encode -> verify (-> pack)
      -> manifest (-> export), and a ledger of every document -> summarize -> report, card.
 """
 

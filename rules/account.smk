@@ -154,6 +154,7 @@ rule summarize:
         recall=[f"{DEMO}/recall.json"] if INPUTS.uses_demo else [],
         compositions=LAYOUT.of_stages("results/mixture/{split}.json"),
         mixed_counts=LAYOUT.if_mixed(LAYOUT.every("results/copies/{block}.json")),
+        arrangement=LAYOUT.if_arranged(["results/order/order.json"]),
         tokenizer="results/tokenizer",
     output:
         summary=report(

@@ -1,7 +1,18 @@
-"""Shuffle all documents: scatter them by target shard, gather each shard in order.
+"""Put all documents in order: scatter them by target shard, gather each shard.
+
+gauge:
+reads    measures and decisions of a block of parts; clusters if they put documents in order
+writes   results/values/{block}.arrow   size, value and copies of every document, part by part
+         results/values/{block}.json    documents, digest
+
+arrange:
+reads    results/values/{block}.arrow of every block
+writes   results/order/order.json       limits and sizes of the bands of each split
+         results/order/starts.npy       int64 (splits, parts, most copies): as found, what is before each part
 
 scatter:
-reads    results/text/{part}.arrow, or results/cut/{part}.arrow, and all decisions about its documents
+reads    results/text/{part}.arrow, or results/cut/{part}.arrow, and all decisions about its documents;
+         results/values/{block}.arrow and results/order/ unless all splits are shuffled
 writes   results/scatter/{part}.arrows   one Arrow IPC stream per window of the part and target shard
          results/scatter/{part}.npy      uint64 (windows, targets + 1): start of each stream
          results/scatter/{part}.json     documents, digest
@@ -14,6 +25,58 @@ writes   results/corpus/{split}/{shard}.jsonl.zst or .parquet   documents in shu
 """
 
 
+rule gauge:
+    input:
+        measures=LAYOUT.files_of_block("results/measures/{part}.arrow"),
+        verdicts=LAYOUT.files_of_block("results/filter/{part}.arrow"),
+        assigned=LAYOUT.files_of_block("results/assign/{part}.arrow"),
+        marks="results/holdout/{block}.arrow",
+        mixed=LAYOUT.if_mixed(["results/copies/{block}.arrow"]),
+        resolved=LAYOUT.if_arranged(LAYOUT.listing("resolved")),
+    output:
+        values="results/values/{block}.arrow",
+        counts="results/values/{block}.json",
+    log:
+        "logs/gauge/{block}.log",
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=MEMORY.of_largest_part(base=600, bytes_per_document=350),
+    params:
+        settings=settings(
+            first_part=LAYOUT.first_of_block,
+            arranging=SETTINGS.arranging,
+        ),
+        code=code_digest("gauge"),
+        paths=named_paths,
+    shell:
+        run_script("gauge")
+
+
+rule arrange:
+    input:
+        listing=LAYOUT.listing("values"),
+    output:
+        arrangement="results/order/order.json",
+        starts="results/order/starts.npy",
+    log:
+        "logs/arrange/arrange.log",
+    # First: if the order is refused, no later step should start.
+    priority: 10
+    conda:
+        "../envs/corpusmill.yaml"
+    resources:
+        mem_mb=MEMORY.of_arranging(base=600, bytes_per_document=150),
+    params:
+        settings=settings(
+            arranging=SETTINGS.arranging,
+        ),
+        code=code_digest("arrange"),
+        paths=named_paths,
+    shell:
+        run_script("arrange")
+
+
 rule scatter:
     input:
         text=LAYOUT.text,
@@ -23,6 +86,9 @@ rule scatter:
         mixed=LAYOUT.copies,
         token_ids=LAYOUT.if_counted(["results/ids/{part}.bin"]),
         token_starts=LAYOUT.if_counted(["results/ids/{part}.npy"]),
+        values=LAYOUT.values,
+        arrangement=LAYOUT.if_arranged(["results/order/order.json"]),
+        starts=LAYOUT.if_arranged(["results/order/starts.npy"]),
     output:
         data="results/scatter/{part}.arrows",
         index="results/scatter/{part}.npy",
@@ -37,6 +103,7 @@ rule scatter:
         settings=settings(
             shards=LAYOUT.shards,
             seeds=CONFIG.seeds,
+            arranging=SETTINGS.arranging,
         ),
         code=code_digest("scatter"),
         paths=named_paths,

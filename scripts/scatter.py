@@ -9,6 +9,7 @@ import numpy as np
 from corpusmill.mill.decide.decided import DecisionFiles, load_decided
 from corpusmill.mill.read.ids import ids_of_part
 from corpusmill.mill.read.parts import TextPart
+from corpusmill.mill.shuffle.arranging import OrderGiven, load_orders
 from corpusmill.mill.shuffle.scattering import ScatterFiles, TokenIds, write_scattered
 from corpusmill.mill.shuffle.targets import emissions, first_targets
 from corpusmill.mill.storage.files import content_digest, save_json
@@ -30,6 +31,7 @@ def scatter(
     part: int,
     shards: dict[str, int],
     seeds: dict[str, int],
+    order: OrderGiven,
     made: ScatterFiles,
 ) -> None:
     decided = load_decided(decisions, part)
@@ -39,7 +41,7 @@ def scatter(
             f"{text} has {documents} documents, but there are decisions about {decided.split.size}"
         )
     ids = ids_of_part(part, documents)
-    emitted = emissions(ids, decided.copies, shards, seeds)
+    emitted = emissions(ids, decided.copies, shards, seeds, load_orders(order, part))
     with phase("scattering", emitted.row.size, "documents") as progress:
         targets = first_targets(shards)["end"]
         files = zip(*counted, strict=True)

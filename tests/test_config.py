@@ -142,6 +142,42 @@ def test_check_config__says_every_fault():
     assert [line.split(":")[0] for line in got] == ["shuffle.seed", "spans.min_chars"]
 
 
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        ("as_fuond", "shuffle.order: expected shuffled, as_found, or a curriculum such as {by: "
+         "text_bytes, bands: 8}, got as_fuond. Did you mean as_found? Known names: shuffled, "
+         "as_found."),
+        ({"by": "char", "bands": 8}, "shuffle.order.by: no filter measures char. Did you mean "
+         "chars? Known names: text_bytes, duplicates, duplicate_sources, chars, source. Known "
+         "here: chars, duplicate_sources, duplicates, text_bytes."),
+        ({"by": "source", "bands": 8}, "shuffle.order.by: sources have names, not numbers. Use "
+         "stages to order them."),
+        ({"by": "chars"}, "shuffle.order: the key bands is missing."),
+        ({"bands": 3}, "shuffle.order: the key by is missing."),
+        ({"by": "chars", "bands": 0}, "shuffle.order.bands: expected a whole number from 1 to 256, "
+         "got 0. Number of bands with about equally many bytes of text. Equal values are in the "
+         "same band."),
+        ({"by": "chars", "bands": 257}, "shuffle.order.bands: expected a whole number from 1 to "
+         "256, got 257. Number of bands with about equally many bytes of text. Equal values are "
+         "in the same band."),
+        ({"by": "chars", "bands": 2, "decending": True}, "shuffle.order: unknown key decending. "
+         "Did you mean descending?"),
+        ({"order": "shuffled", "bands": 2}, "shuffle.order: unknown key order."),
+        (None, "shuffle.order: expected a text or keys with values, got null."),
+    ],
+)  # fmt: skip
+def test_check_config__says_what_is_wrong_with_an_order(order, expected):
+    assert any(line.startswith(expected) for line in faults({"shuffle": {"order": order}}))
+
+
+def test_check_config__refuses_to_order_by_a_text():
+    filters = [*SHIPPED["filters"], {"name": "language"}]
+    got = faults({"filters": filters, "shuffle": {"order": {"by": "language", "bands": 2}}})
+    assert got == ["shuffle.order.by: language is a text, so it has no bins, quantiles, curve or "
+                   "order."]  # fmt: skip
+
+
 AUTO = {"bands": "auto", "rows": "auto"}
 
 
@@ -211,6 +247,10 @@ def test_config_digest__differs_only_if_a_key_shapes_results():
 
     assert digest() == digest(input={"verify": "never"}) == digest(output={"exports": ["mds"]})
     assert len({digest(), digest(input={"readers": ["a.py"]}), digest(output={"join": True})}) == 3
+    assert (
+        digest() == digest(shuffle={"seed": 42}) == "16b37bd9d1fa5a5a"
+    )  # as before there were orders
+    assert digest() != digest(shuffle={"order": "as_found"})
 
 
 def test_within__has_the_keys_that_are_declared_so():

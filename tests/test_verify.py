@@ -742,6 +742,18 @@ def test_copy_sums__are_those_of_the_set_in_any_order(documents, random):
     assert expected.of_texts.sum(dtype=np.uint64) == of_texts.sum(dtype=np.uint64)
 
 
+@given(st.lists(st.integers(0, 99), unique=True), st.integers(1, 4))
+def test_copy_sums__of_a_split_that_is_not_shuffled_are_of_all_its_shards(numbers, shards):
+    ids = np.array(numbers, np.uint64)
+    both = CopySums({"train": shards}, {}), CopySums({"train": shards}, {})
+    both[0].add_kept(ids, {"train": np.ones(ids.size, np.uint16)}, ids)
+    for shard in range(shards):
+        mine = ids[shard::shards]
+        both[1].add_held(both[1].place("train", shard), mine, np.zeros(mine.size, np.uint64))
+    assert both[0].of_copies.tolist() == both[1].of_copies.tolist()
+    assert both[0].count.tolist() == both[1].count.tolist() == [ids.size]
+
+
 def test_differences__are_told_by_their_path():
     assert differences({"a": {"b": 1}, "c": 2}, {"a": {"b": 1}, "c": 2}) == []
     got = differences({"a": {"b": 1}, "c": 2}, {"a": {"b": 3, "d": 4}})

@@ -7,9 +7,10 @@ config.yaml.
 
 import hashlib
 import json
+import math
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import jsonschema
 
 from corpusmill.messages.sentences import MOST_FAULTS, first_of
+from corpusmill.mill.decide.curriculum import Arranging
 from corpusmill.mill.decide.fates import SPLITS, TRAIN, in_order
 from corpusmill.mill.decide.mixture import Stage
 from corpusmill.mill.dedup.band_settings import BandSetting, auto_setting
@@ -26,6 +28,7 @@ from corpusmill.mill.storage.streams import ReadLimits
 from corpusmill.mill.tokens.pack_files import LEAST_LENGTH, MOST_LENGTH
 from corpusmill.run.filter_faults import filter_faults
 from corpusmill.run.mixture_config import NOT_EMPTY, MixtureKeys, StageKeys, stage_faults
+from corpusmill.run.order_config import SHUFFLED, Order
 from corpusmill.run.schema_faults import Validator, in_words
 from corpusmill.run.typed import Section, key
 from corpusmill.run.workflow_files import PACKAGE
@@ -394,6 +397,19 @@ class Shuffle(Section):
         least=0,
         within="sampling",
     )
+    order: Order = key(
+        "Order of the documents of each split. shuffled: random. as_found: as in the input, second "
+        "copies after all first ones. {by: edu_score, bands: 8}: a curriculum, train in bands of "
+        "ascending values, each band shuffled; validation and test are shuffled."
+    )
+
+    @classmethod
+    def shaping(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        # Shuffled corpora have the digest that they had before there was another order.
+        shapes = super().shaping(given)
+        return {
+            name: value for name, value in shapes.items() if (name, value) != ("order", SHUFFLED)
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -570,6 +586,7 @@ class Config(Section):
         yield from self.splits.faults()
         if not filter_told:
             yield from stage_faults(self) if self.stages else self.mixture.faults(self)
+            yield from self.shuffle.order.faults(self)
 
     def _agreement_faults(self) -> Iterator[str]:
         compared = [source for source in self.milled if source.duplicates != "none"]
@@ -621,6 +638,17 @@ class Config(Section):
         own = {stage.name: stage.seed for stage in self.stages if stage.seed is not None}
         return dict.fromkeys(self.written_splits, self.shuffle.seed) | own
 
+    @property
+    def most_copies(self) -> int:
+        """The most copies that a document can have in a split."""
+        by_mixture = [one.max for one in self.mixtures.values()]
+        return max(by_mixture or map(math.ceil, self.weights.values()))
+
+    @property
+    def arranging(self) -> Arranging | None:
+        """The splits that are not shuffled, and their order; None if all are shuffled."""
+        return self.shuffle.order.arranging(self)
+
     @cached_property
     def crawled(self) -> dict[str, str]:
         """Record member with the URL, of each milled source that was crawled."""
@@ -652,9 +680,9 @@ class Config(Section):
 
     @property
     def members(self) -> list[str]:
-        """Record members whose values divide documents."""
-        of_dedup = [self.dedup.within] if self.dedup.within else []
-        return sorted({*self.mixture_members, *of_dedup})
+        """Record members whose values divide documents, or put them in order."""
+        others = [one for one in (self.dedup.within, self.shuffle.order.member) if one]
+        return sorted({*self.mixture_members, *others})
 
     @property
     def mixture_members(self) -> list[str]:

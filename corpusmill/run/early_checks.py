@@ -150,8 +150,8 @@ class KindCheck(EarlyCheck):
 
 
 class MemberCheck(EarlyCheck):
-    """A check that first records have the members that filters, dedup.within and mixtures use, and
-    URLs if crawled."""
+    """A check that first records have the members that filters, dedup.within, mixtures and orders
+    use, and URLs if crawled."""
 
     def __init__(self, files: list[list], config: Config, root: Path) -> None:
         """files: as for InputCheck, of milled sources."""
@@ -161,6 +161,8 @@ class MemberCheck(EarlyCheck):
             others.append(("dedup.within", [config.dedup.within], exempt))
         unused = [name for name, weight in config.weights.items() if not weight]
         others.append(("mixture.by", config.mixture_members, unused))
+        if member := config.shuffle.order.member:
+            others.append(("shuffle.order", [member], unused))
         asked = {
             "filters": as_given(config.filters), "others": others, "crawled": config.crawled,
         }  # fmt: skip

@@ -55,6 +55,9 @@ class Layout:
         """Train or its stages, if mixtures choose the copies of documents in them."""
         self.mixes = bool(self.mixed_splits)
         self.counts_tokens = any(one.counts_tokens for one in config.mixtures.values())
+        self.arranged_splits = config.arranging.splits if config.arranging else []
+        """Splits in another order than shuffled."""
+        self.arranges = bool(self.arranged_splits)
         self.crawls = bool(config.crawled)
         """Whether a source was crawled, so that its domains are counted."""
         self.block_parts = block_parts(len(parts))
@@ -180,6 +183,18 @@ class Layout:
         mixture."""
         of_block = self.of_block("results/copies/{block}.arrow")
         return self.if_mixed(lambda wildcards: [of_block(wildcards)])
+
+    def if_arranged(self, files: Any) -> Any:
+        """Return the files, or the function that names them, if splits are not shuffled; else
+        none."""
+        return files if self.arranges else []
+
+    @property
+    def values(self) -> Any:
+        """Return a function from the wildcard `part` to the values of its block; [] if all splits
+        are shuffled."""
+        of_block = self.of_block("results/values/{block}.arrow")
+        return self.if_arranged(lambda wildcards: [of_block(wildcards)])
 
     def if_counted(self, files: Any) -> Any:
         """Return the files, or the function that names them, if tokens are counted before the

@@ -29,6 +29,10 @@ LEAST_TOKEN_BYTES = 2
 SNAKEMAKES_MB = 360
 SNAKEMAKES_MB_PER_PART = 0.01
 MEASURED_WORDS_MB = 600
+HISTOGRAM_BYTES = 8 << 16
+"""Memory of the histogram that finds the limit of a band: 16 bits of the values per pass."""
+BYTES_PER_SUM = 40
+"""Memory of the size of a part's first, second ... copies, which is copied and summed."""
 
 
 def held(
@@ -125,6 +129,19 @@ class Memory:
         def megabytes(wildcards: Any) -> float:
             of_part = held(self._read.of_all().of_part, bytes_per_document=bytes_per_document)
             return base + of_part + self._documents() * bytes_per_document_of_corpus / 1e6
+
+        return self.needing(megabytes)
+
+    def of_arranging(self, base: float, bytes_per_document: float) -> Callable:
+        """Return mem_mb of the job that finds the place of each band or part: it reads the values
+        part by part, and holds histograms, or sums of each part's first, second ... copies."""
+        sums = len(self._inputs.parts) * self._config.most_copies * len(self._layout.shards)
+        bands = self._config.shuffle.order.bands
+        held_megabytes = (HISTOGRAM_BYTES * bands if bands else BYTES_PER_SUM * sums) / 1e6
+
+        def megabytes(wildcards: Any) -> float:
+            of_part = held(self._read.of_all().of_part, bytes_per_document=bytes_per_document)
+            return base + of_part + held_megabytes
 
         return self.needing(megabytes)
 

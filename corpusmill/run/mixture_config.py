@@ -276,7 +276,7 @@ def value_faults(value: str, as_number: bool, place: str, config: "Config") -> I
             f"{', '.join(sorted(dtypes))}."
         )
     elif as_number and dtypes[value] == "text":
-        yield f"{place}: {value} is a text, so it has no bins, quantiles or curve."
+        yield f"{place}: {value} is a text, so it has no bins, quantiles, curve or order."
     elif not as_number and dtypes[value].startswith("float"):
         yield f"{place}: {value} is a number. Divide it with bins or quantiles."
 

@@ -63,6 +63,8 @@ def keys_of_entry(name: str, schema: dict[str, Any]) -> Iterator[Key]:
         missing = "required" if member in schema.get("required", []) else "none"
         value = as_yaml(inside["default"]) if "default" in inside else missing
         yield Key(f"{name}.{member}", inside, value)
+        if "properties" in inside:
+            yield from keys_of_entry(f"{name}.{member}", inside)
 
 
 def section(name: str, schema: dict[str, Any], shipped: Any) -> Iterator[str]:

@@ -123,6 +123,15 @@ class StepSettings:
             for stage in self._config.composed
         ]
 
+    @property
+    def arranging(self) -> dict | None:
+        """The order of splits that are not shuffled; see corpusmill/mill/decide/curriculum.py."""
+        arranging = self._config.arranging
+        if arranging is None:
+            return None
+        curriculum = arranging.curriculum
+        return {"splits": arranging.splits, "curriculum": curriculum and curriculum._asdict()}
+
 
 def mixture_as_json(mixture: Mixture) -> dict:
     return mixture._asdict() | {

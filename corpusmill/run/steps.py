@@ -119,6 +119,14 @@ _IN_ORDER = [
     Step("apportion", "mix", "divide the budget among the cells", only_if="mixes"),
     Step("mix", "mix", "choose copies", only_if="mixes"),
     Step(
+        "gauge",
+        "shuffle",
+        "collect what the order needs",
+        counts="results/values/{block}.json",
+        only_if="arranges",
+    ),
+    Step("arrange", "shuffle", "find the place of each band or part", only_if="arranges"),
+    Step(
         "scatter",
         "shuffle",
         "sort documents by their shard",

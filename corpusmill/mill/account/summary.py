@@ -45,6 +45,7 @@ class Found(NamedTuple):
     recall: list[Path]
     packs: list[Path]
     tokenizer: Path
+    arrangement: list[Path]
 
 
 def summary_of(
@@ -79,6 +80,7 @@ def summary_of(
         "duplicates": guarded["dropped"],
         **({"planted": planted} if planted else {}),
         **({"mixture": mixture} if mixture else {}),
+        **({"order": order} if (order := order_of(found.arrangement)) else {}),
         **({"packed": packed} if (packed := packed_of(found.packs)) else {}),
         "config_digest": config.config_digest,
         "configuration": config.configuration,
@@ -101,6 +103,16 @@ def edits_of(parts: list[Path]) -> dict[str, Counter]:
     """Return what filters cut in all parts: `filter.rule` -> spans and bytes."""
     by_rule = [load_json(part)["by_rule"] for part in parts]
     return added([{rule: whole(by_source) for rule, by_source in one.items()} for one in by_rule])
+
+
+def order_of(arrangement: list[Path]) -> dict[str, dict]:
+    """Return the bands of each split in the order of a value. arrangement: from `arrange`."""
+    splits = load_json(arrangement[0])["splits"] if arrangement else {}
+    return {
+        split: {name: told[name] for name in ("value", "bands")}
+        for split, told in splits.items()
+        if "bands" in told
+    }
 
 
 def packed_of(packs: list[Path]) -> dict[str, dict[str, dict]]:
@@ -163,6 +175,10 @@ def remarks(account: dict[str, Counter], summary: dict, tokenizer: dict) -> Iter
         yield f"the tokenizer's own normalizer changes texts: {', '.join(steps)}"
     for split, mixture in summary.get("mixture", {}).items():
         yield from mixture_table(mixture, split)
+    for split, order in summary.get("order", {}).items():
+        without = sum(band["documents"] for band in order["bands"][-1:])
+        if without:
+            yield f"{split}: {without:,} documents have no {order['value']}, so they come last"
     yield from packed_in_words(summary.get("packed", {}))
     for kind, figures in summary.get("planted", {}).items():
         yield f"planted {kind}: {figures['found']} of {figures['planted']} found"

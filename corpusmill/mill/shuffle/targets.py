@@ -7,6 +7,7 @@ import numpy as np
 
 from corpusmill.mill.decide.fates import SPLITS, in_order
 from corpusmill.mill.decide.splits_and_copies import order_keys, shards_of
+from corpusmill.mill.shuffle.orders import Order
 
 
 class Emissions(NamedTuple):
@@ -36,10 +37,12 @@ def emissions(
     copies: Mapping[str, np.ndarray],
     shards: Mapping[str, int],
     seeds: Mapping[str, int],
+    orders: Mapping[str, Order] | None = None,
 ) -> Emissions:
     """Return every copy, sorted by target, then key. Emissions.row: the place in `ids`.
 
-    copies: of each document, by split. seeds: of the order, by split.
+    copies: of each document, by split. seeds: of the shuffled order, by split. orders: of the
+    splits that are not shuffled.
     """
     starts = first_targets(shards)
     empty = np.zeros(0, np.int64)
@@ -51,6 +54,8 @@ def emissions(
         first_of_row = np.cumsum(numbers, dtype=np.int64) - numbers
         copy = (np.arange(row.size) - first_of_row[row]).astype(np.uint16)
         key = order_keys(ids[row], copy, numbers[row], seeds[split], split)
+        if orders and split in orders:
+            key = orders[split].keys(row, copy, numbers, key)
         found.append(Emissions(row, copy, key, starts[split] + shards_of(key, shards[split])))
     every = Emissions(*map(np.concatenate, zip(*found, strict=True)))
     return every.where(np.lexsort((ids[every.row], every.key, every.target)))

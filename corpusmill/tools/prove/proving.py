@@ -23,10 +23,13 @@ def taken(run: Finished) -> list[str]:
     """Return what is not rebuilt, and where it was taken from."""
     cut = ["which spans occur first in another document: results/cut"] * run.layout.cuts_spans
     mixed = ["the copies of documents in train: results/ledger"] * run.layout.mixes
+    arranged = run.layout.arranged_splits
+    order = [f"the order of documents in {', '.join(arranged)}: results/placements"]
     return [
         "which documents are duplicates of which others: results/clusters",
         *cut,
         *mixed,
+        *order * bool(arranged),
         "which train documents have a text that is held out elsewhere: results/ledger",
         "the tokenizer: results/tokenizer",
     ]

@@ -1,7 +1,8 @@
 """Rebuilds shards from the input files of all parts and the ledger.
 
 The order of the shuffle is computed again from the ids. The ledger says which documents are kept
-and how often. So no intermediate file is needed.
+and how often. So no intermediate file is needed. If splits are not shuffled, the placements say
+which documents a shard has, in which order.
 """
 
 from pathlib import Path
@@ -16,7 +17,7 @@ from corpusmill.mill.account.ledger_columns import (
     copies_of_rows,
     kept_rows,
 )
-from corpusmill.mill.read.ids import ROW_MASK
+from corpusmill.mill.read.ids import ROW_BITS, ROW_MASK
 from corpusmill.mill.shuffle.scattering import write_scattered
 from corpusmill.mill.shuffle.targets import Emissions, emissions, first_targets
 from corpusmill.mill.storage.files import replacing_folder, save_json
@@ -39,10 +40,41 @@ def emitted(run: Finished, part: int, targets: list[int]) -> Emissions:
     tables = [kept_rows(file.read_row_group(group, columns)) for group in groups]
     kept = pa.concat_tables([file.schema_arrow.empty_table().select(columns), *tables])
     ids = kept["id"].to_numpy()
-    copied = emissions(ids, copies_of_rows(kept, stages), run.shards, run.config.seeds)
+    arranged = run.layout.arranged_splits
+    hashed = {
+        split: copies for split, copies in copies_of_rows(kept, stages).items()
+        if split not in arranged
+    }  # fmt: skip
+    copied = emissions(ids, hashed, run.shards, run.config.seeds)
     copied = copied.where(np.isin(copied.target, targets))
     # `ids` has the kept documents only, but a row is a place in the part.
-    return copied._replace(row=(ids[copied.row] & np.uint64(ROW_MASK)).astype(np.int64))
+    copied = copied._replace(row=(ids[copied.row] & np.uint64(ROW_MASK)).astype(np.int64))
+    return with_placed(run, part, targets, copied) if arranged else copied
+
+
+def with_placed(run: Finished, part: int, targets: list[int], copied: Emissions) -> Emissions:
+    """Return the documents, and those of the part in the shards that are not shuffled, which are
+    in the order of their placements. Raise ChangedError if these have changed."""
+    found = [copied]
+    for split in run.layout.arranged_splits:
+        first = first_targets(run.shards)[split]
+        for target in (one for one in targets if first <= one < first + run.shards.get(split, 0)):
+            name = f"placements/{split}/{target - first:05d}.parquet"
+            if not run.kept(name):
+                raise ChangedError
+            table = pq.read_table(run.results / name, columns=["id", "copy"])
+            ids, copies = table["id"].to_numpy(), table["copy"].to_numpy()
+            mine = np.flatnonzero(ids >> np.uint64(ROW_BITS) == part)
+            found.append(
+                Emissions(
+                    (ids[mine] & np.uint64(ROW_MASK)).astype(np.int64),
+                    copies[mine],
+                    mine.astype(np.uint64),
+                    np.full(mine.size, target, np.int64),
+                )
+            )
+    every = Emissions(*map(np.concatenate, zip(*found, strict=True)))
+    return every.where(np.argsort(every.target, kind="stable"))
 
 
 def scatter(run: Finished, part: PartAgain, those: Emissions) -> Path:

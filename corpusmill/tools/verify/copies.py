@@ -24,12 +24,14 @@ def text_numbers(ids: np.ndarray, copies: np.ndarray, digests: np.ndarray) -> np
 class CopySums:
     """For every shard: the number of copies, and the sums of their numbers modulo 2**64."""
 
-    def __init__(self, shards: dict[str, int], seeds: dict[str, int] | None) -> None:
-        """Start at zero. shards: number per split. seeds: of the order, by split; without them, the
-        shard of a copy is unknown, and sums are per split."""
-        self._apart = seeds is not None
-        self._seeds = seeds or dict.fromkeys(shards, 0)
-        self._shards = shards if self._apart else {split: 1 for split in shards if shards[split]}
+    def __init__(self, shards: dict[str, int], seeds: dict[str, int]) -> None:
+        """Start at zero. shards: number per split. seeds: of the order of shuffled splits. In other
+        splits, the shard of a copy does not follow from its id, so sums are per split."""
+        self._apart = set(seeds)
+        self._seeds = dict.fromkeys(shards, 0) | seeds
+        self._shards = {
+            split: count if split in seeds else min(count, 1) for split, count in shards.items()
+        }
         self._first = first_targets(self._shards)
         size = self._first["end"]
         self.count = np.zeros(size, np.int64)
@@ -57,4 +59,4 @@ class CopySums:
 
     def place(self, split: str, shard: int) -> int:
         """Return the index of a shard's sums."""
-        return self._first[split] + (shard if self._apart else 0)
+        return self._first[split] + (shard if split in self._apart else 0)

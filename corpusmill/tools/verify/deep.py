@@ -13,9 +13,11 @@ from corpusmill.mill.account.accounts import LOSS_SUMS, funnel, imbalances
 from corpusmill.mill.decide.fates import SPLITS, in_order
 from corpusmill.run.job_progress import phase
 from corpusmill.run.layout import joined_name
+from corpusmill.run.order_config import SHUFFLED
 from corpusmill.tools.verify.accounts import LedgerLook
 from corpusmill.tools.verify.copies import CopySums
 from corpusmill.tools.verify.decoding import Decoder
+from corpusmill.tools.verify.document_order import AsFoundCheck, SplitOrder
 from corpusmill.tools.verify.findings import Findings
 from corpusmill.tools.verify.groups import hold_groups
 from corpusmill.tools.verify.listing import Listing, gaps
@@ -54,16 +56,22 @@ def look_inside(place: Place, listing: Listing, findings: Findings) -> None:
     stages = stages_of(summary)
     splits = in_order({*(stages or SPLITS[:1]), *SPLITS[1:]})
     counts = {split: sum(1 for one in shards if one.split == split) for split in splits}
-    seeds = None
+    order = order_of(summary)
+    seeds = {}
     if summary is not None:
         seeds = dict.fromkeys(splits, summary["configuration"]["shuffle"]["seed"]) | stages
+        seeds = {split: seed for split, seed in seeds.items() if order.is_shuffled(split)}
+    for split in splits:
+        if order.is_curriculum and not order.is_shuffled(split):
+            why = "the shards do not contain the values that put documents in order"
+            findings.unseen(f"the order of {split}", why, by_design=True)
     expected, found = CopySums(counts, seeds), CopySums(counts, seeds)
     ledger = LedgerLook(corpus, expected, counts)
     with phase("verifying the ledger", unit="parts") as progress:
         ledger.look(progress)
     with tempfile.TemporaryDirectory(prefix="corpusmill-") as folder:
         decoder = decoder_of(corpus, Path(folder))
-        written = look_at_shards(corpus, shards, decoder, found)
+        written = look_at_shards(corpus, shards, decoder, found, order)
     if ledger.complete:
         ledger.between.hold_whole(ledger.account)
         hold_copies(corpus, shards, expected, found)
@@ -83,6 +91,12 @@ def look_inside(place: Place, listing: Listing, findings: Findings) -> None:
         for split in splits:
             if (joined := f"tokens/{joined_name(split)}.bin") in listing.files:
                 hold_joined(corpus, joined, [one for one in shards if one.split == split])
+
+
+def order_of(summary: dict | None) -> SplitOrder:
+    """Return the order of the splits of a run."""
+    shuffle = {} if summary is None else summary["configuration"]["shuffle"]
+    return SplitOrder(shuffle.get("order", SHUFFLED))
 
 
 def stages_of(summary: dict | None) -> dict[str, int]:
@@ -119,19 +133,22 @@ def decoder_of(corpus: Corpus, folder: Path) -> Decoder | None:
 
 
 def look_at_shards(
-    corpus: Corpus, shards: list[Shard], decoder: Decoder | None, found: CopySums
+    corpus: Corpus, shards: list[Shard], decoder: Decoder | None, found: CopySums, order: SplitOrder
 ) -> Written:
     """Check the content of every shard and report contradictions."""
     files = corpus.listing.files
     sizes = [sum(files[n].bytes for n in (one.text, one.token_file("bin")) if n in files)
              for one in shards]  # fmt: skip
     written = {}
+    as_found = AsFoundCheck()
     with phase("verifying", sum(sizes)) as progress:
         for number, (shard, size) in enumerate(zip(shards, sizes, strict=True)):
             doing = f"reading {number:,} of {len(shards):,} shards"
             look = ShardLook(corpus, shard, decoder, found)
             for documents in look.look():
                 progress.name = f"{doing}, {documents:,} documents of it"
+            if order.is_as_found and look.placed:
+                as_found.hold(corpus, shard, look.placed)
             hold_facts(corpus, shard, look.counted, decoder)
             written[shard] = look.counted
             progress.advance(size)
@@ -139,7 +156,7 @@ def look_at_shards(
 
 
 def hold_copies(corpus: Corpus, shards: list[Shard], expected: CopySums, found: CopySums) -> None:
-    """Compare the copies in the shards with the ledger; without a seed, per split."""
+    """Compare the copies in the shards with the ledger; unless shuffled, per split."""
     places: dict[int, list[Shard]] = {}
     for shard in shards:
         places.setdefault(expected.place(shard.split, shard.number), []).append(shard)

@@ -175,7 +175,8 @@ class ShardLook:
         self.counted = Counted()
         self._tokens: PlaceFile | None = None
         self._starts: np.ndarray | None = None
-        self._placed: Placed | None = None
+        self.placed: Placed | None = None
+        """The placements, once they are read."""
 
     def look(self) -> Iterator[int]:
         """Check all documents; yield the number checked from time to time. If a file is malformed,
@@ -207,9 +208,9 @@ class ShardLook:
 
     def _placements(self) -> Iterator[int]:
         yield 0
-        self._placed = placed_of(self._corpus, self._shard, self._starts)
-        if self._placed:
-            self._sums.add_held(self._place, self._placed.id, self._placed.copy)
+        self.placed = placed_of(self._corpus, self._shard, self._starts)
+        if self.placed:
+            self._sums.add_held(self._place, self.placed.id, self.placed.copy)
 
     def _documents(self) -> Iterator[int]:
         expected = None if self._starts is None else self._starts.size - 1
@@ -237,7 +238,7 @@ class ShardLook:
         added(self.counted.texts, sources, documents=ones, text_bytes=texts.sizes())
         digests = digest_words(digests_of(texts))
         self._sums.add_texts(self._place, ids, copies, digests)
-        if self._placed and rows.size:
+        if self.placed and rows.size:
             self._hold_against_placements(rows, ids, copies, sources)
         if self._starts is not None and rows.size and rows[-1] < self._starts.size - 1:
             self._hold_against_tokens(rows, texts, sources)
@@ -245,15 +246,15 @@ class ShardLook:
     def _hold_against_placements(
         self, rows: np.ndarray, ids: np.ndarray, copies: np.ndarray, sources: pa.Array
     ) -> None:
-        assert self._placed
-        there = int((rows < self._placed.id.size).sum())
+        assert self.placed
+        there = int((rows < self.placed.id.size).sum())
         known = rows[:there]
         same = np.zeros(rows.size, bool)
         same[:there] = (
-            (self._placed.id[known] == ids[:there])
-            & (self._placed.copy[known] == copies[:there])
+            (self.placed.id[known] == ids[:there])
+            & (self.placed.copy[known] == copies[:there])
             & pc.equal(
-                self._placed.source.slice(int(rows[0]), there), sources.slice(0, there)
+                self.placed.source.slice(int(rows[0]), there), sources.slice(0, there)
             ).to_numpy(zero_copy_only=False)
         )
         self.counted.moved.add(rows[~same].tolist())

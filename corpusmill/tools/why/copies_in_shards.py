@@ -36,27 +36,54 @@ def placements(results: Results, split: str, shard: int) -> Rows:
 
 
 def copies_of(results: Results, row: dict[str, Any]) -> list[Copy]:
-    """Return all copies of a kept document. Its shards follow from its id, so one file is read per
-    copy. Raise ValueError if a copy is missing."""
-    from corpusmill.mill.shuffle.targets import emissions, first_targets
-
-    first = first_targets(results.shards)
+    """Return all copies of a kept document. Raise ValueError if a copy is missing."""
     stages = [stage.name for stage in results.config.stages]
     if row["split"] == TRAIN and stages:
         by_split = {stage: row.get(copies_in(stage), 0) for stage in stages}
     else:
         by_split = {row["split"]: row["copies"]}
+    arranging = results.config.arranging
+    arranged = arranging.splits if arranging else []
     found = []
     for split, number in by_split.items():
-        _, copies, _, targets = emissions(
-            np.array([row["id"]], np.uint64),
-            {split: np.array([number], np.uint16)},
-            results.shards,
-            results.config.seeds,
-        )
-        for copy, target in sorted(zip(copies.tolist(), targets.tolist(), strict=True)):
-            found.append(copy_in(results, row["id"], copy, split, target - first[split]))
+        look = searched if split in arranged else hashed
+        found += look(results, row["id"], split, number)
     return found
+
+
+def hashed(results: Results, id: int, split: str, number: int) -> list[Copy]:
+    """Return the copies of a document in a shuffled split. Their shards follow from the id, so one
+    file is read per copy."""
+    from corpusmill.mill.shuffle.targets import emissions, first_targets
+
+    first = first_targets(results.shards)[split]
+    _, copies, _, targets = emissions(
+        np.array([id], np.uint64),
+        {split: np.array([number], np.uint16)},
+        results.shards,
+        results.config.seeds,
+    )
+    placed = sorted(zip(copies.tolist(), targets.tolist(), strict=True))
+    return [copy_in(results, id, copy, split, target - first) for copy, target in placed]
+
+
+def searched(results: Results, id: int, split: str, number: int) -> list[Copy]:
+    """Return the copies of a document in a split that is not shuffled: its shards are read until
+    all copies are found."""
+    found: list[Copy] = []
+    for shard in range(results.shards.get(split, 0)):
+        if len(found) == number:
+            break
+        file = placements(results, split, shard)
+        places = file.at(file.places_with({"id": id}))
+        found += [Copy(*(place[name] for name in Copy._fields)) for place in places]
+    if sorted(one.copy for one in found) != list(range(number)):
+        raise ValueError(
+            f"{results.folder}/placements/{split} has {len(found):,} copies of document {id}, but "
+            f"the ledger has {number:,}: these are results of two runs. Finish the later run: "
+            "corpusmill run"
+        )
+    return sorted(found)
 
 
 def copy_in(results: Results, id: int, copy: int, split: str, shard: int) -> Copy:
