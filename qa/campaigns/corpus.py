@@ -11,8 +11,8 @@ from tokenizer_kinds import byte_level
 RULES = (
     "plan", "normalize", "admit", "span", "repeat", "cut", "measure", "filter", "allow",
     "sign", "band", "pair", "group", "extract", "resolve", "assign", "guard", "evaluation",
-    "holdout", "decontaminate", "tokenizer", "count", "weigh", "apportion", "mix", "scatter",
-    "columns", "gather", "encode", "verify",
+    "holdout", "decontaminate", "tokenizer", "count", "weigh", "apportion", "mix", "gauge",
+    "arrange", "scatter", "columns", "gather", "encode", "verify",
     "join", "label", "manifest", "export", "pack", "ledger", "summarize", "tally", "report",
     "domains", "card",
 )  # fmt: skip
@@ -37,6 +37,7 @@ def corpus(folder: Path) -> dict:
         "budget": {"tokens": 15_000}, "by": ["source", "language"], "max": 3,
         "on_shortage": "rescale",
     }  # fmt: skip
+    config["shuffle"] = {"order": "as_found"}
     write_config(folder, config)
     return config
 

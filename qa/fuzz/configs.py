@@ -188,6 +188,22 @@ def mixture(random: random.Random, config: dict) -> dict:
     return found
 
 
+def order(random: random.Random, config: dict) -> str | dict:
+    """`shuffle.order` of a configuration that is complete but for it."""
+    if random.random() < 0.5:
+        return random.choice(["shuffled", "as_found", "as_found"])
+    known = ["text_bytes", "text_bytes", "duplicates",
+             {"member": config["dedup"]["prefer"]["field"] or "n"}]  # fmt: skip
+    if any(one["name"] == "too_short" for one in config["filters"]):
+        known.append("chars")
+    found = {"by": random.choice(known), "bands": random.choice([1, 2, 3, 8, 256])}
+    if random.random() < 0.4:
+        found["descending"] = random.random() < 0.7
+    if random.random() < 0.2:
+        found["missing"] = _often(random, "last", ["fail"], 0.5)
+    return found
+
+
 def _axes(random: random.Random, names: list[str], config: dict) -> list:
     field = config["dedup"]["prefer"]["field"] or "n"
     known = ["source", "duplicates", {"value": "text_bytes", "bins": [100, 500.5, 2000]},

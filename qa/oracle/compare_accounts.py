@@ -199,6 +199,8 @@ def compare_summary(results: Path, outcome: Outcome) -> Iterator[str]:
     config = copy.deepcopy(outcome.config)
     for section, key in UNSHAPING.findall(CONFIGURATION.read_text()):
         del config[section][key]
+    if config["shuffle"]["order"] == "shuffled":
+        del config["shuffle"]["order"]
     config = json.loads(json.dumps(config))
     expected = {
         "corpusmill.summary": 1,
@@ -222,6 +224,7 @@ def compare_summary(results: Path, outcome: Outcome) -> Iterator[str]:
     yield from compare_funnel(results, expected)
     summary = read_json(results / "summary.json")
     yield from compare_mixture(summary.get("mixture"), outcome)
+    yield from compare_order(summary.get("order", {}), outcome)
     got = {key: summary.get(key) for key in expected}
     yield from tree_differ("results/summary.json", got, expected)
     yield from unbalanced("results/summary.json", summary)
@@ -240,6 +243,15 @@ def compare_mixture(told: dict | None, outcome: Outcome) -> Iterator[str]:
         cells = (outcome.mixture or {}).get(stage, {})
         expected = [{"cell": cell} | figures for cell, figures in cells.items()]
         yield from rows_differ(f"results/summary.json: mixture of {stage}", got, expected)
+
+
+def compare_order(told: dict, outcome: Outcome) -> Iterator[str]:
+    """The bands of the summary."""
+    for split in {**told, **outcome.order}:
+        bands = told.get(split, {"bands": []})["bands"]
+        got = [{name: value for name, value in one.items() if name != "band"} for one in bands]
+        expected = outcome.order.get(split, [])
+        yield from rows_differ(f"results/summary.json: order of {split}", got, expected)
 
 
 def unbalanced(name: str, figures: dict) -> Iterator[str]:

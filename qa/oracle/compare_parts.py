@@ -229,7 +229,9 @@ def compare_measures(results: Path, name: str, part: Part, outcome: Outcome) -> 
         columns = {"chars": "uint32"} | columns
         for row, document in zip(measured, part.documents, strict=True):
             row["chars"] = len(document.cleaned)
-    for by in outcome.config["mixture"]["by"]:
+    order = outcome.config["shuffle"]["order"]
+    ordered_by = [order["by"]] if isinstance(order, dict) else []
+    for by in [*outcome.config["mixture"]["by"], *ordered_by]:
         if isinstance(by, dict) and "member" in by:
             columns = columns | {f"member:{by['member']}": "string"}
             for row, document in zip(measured, part.documents, strict=True):

@@ -84,6 +84,8 @@ class Outcome:
     tokens: Tokens | None = None
     mixture: dict | None = None
     """Stage or train -> cell -> documents, size, reached size, documents by copies."""
+    order: dict[str, list[dict]] = field(default_factory=dict)
+    """Stage or train -> bands of a curriculum: documents, copies, size."""
 
     def copies_of(self, document: Document) -> dict[str, int]:
         """Copies of a document by the split or stage whose shards have them."""

@@ -41,12 +41,9 @@ def copies_of(id_: int, split: str, weight: float, seed: int) -> int:
     return copies if split == "train" else min(1, copies)
 
 
-def place_of_copy(
-    id_: int, copy: int, copies: int, shards: int, seed: int, purpose: str = "order"
-) -> tuple[int, int]:
-    """(shard, key) of one copy of a document."""
-    key = (keyed_hash(seed, purpose, id_) + copy * ((WRAP - 1) // copies)) % WRAP
-    return key * shards // WRAP, key
+def order_key(id_: int, copy: int, copies: int, seed: int, purpose: str = "order") -> int:
+    """The key of one copy of a document in the shuffled order."""
+    return (keyed_hash(seed, purpose, id_) + copy * ((WRAP - 1) // copies)) % WRAP
 
 
 def decide(documents: list[Document], config: dict) -> None:

@@ -4,7 +4,7 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-from qa.oracle import dedup, fate, mixture, plan, prefer, reading, spans
+from qa.oracle import dedup, fate, mixture, order, plan, prefer, reading, spans
 from qa.oracle.document import Document, Outcome, Part
 from qa.oracle.sketches import bands_and_rows, sketch
 from qa.oracle.texts import clean, normalize
@@ -40,6 +40,7 @@ def expected(
         mixture.mix(outcome)
     if not outcome.refused:
         shuffle(outcome)
+    if not outcome.refused:
         outcome.tokens = outcome.tokens or Tokens(tokenizer, config)
         outcome.refused = outcome.tokens.encode(outcome)
     return outcome
@@ -216,18 +217,35 @@ def decide(outcome: Outcome) -> None:
 def shuffle(outcome: Outcome) -> None:
     """Every copy of every kept document to its shard, in order of (key, id)."""
     seeds = {one["name"]: one.get("seed") for one in outcome.config["stages"]}
+    copies_of_split: dict[str, list] = {split: [] for split in outcome.shard_counts}
+    for document in outcome.documents():
+        if document.fate == "kept":
+            for split, copies in outcome.copies_of(document).items():
+                copies_of_split[split] += [(document, copy, copies) for copy in range(copies)]
     for split, count in outcome.shard_counts.items():
         for shard in range(count):
             outcome.shards[split, shard] = []
-    for document in outcome.documents():
-        if document.fate != "kept":
-            continue
-        for split, copies in outcome.copies_of(document).items():
-            count, seed = outcome.shard_counts[split], seeds.get(split)
-            seed = outcome.config["shuffle"]["seed"] if seed is None else seed
-            purpose = f"order {split}" if split in seeds else "order"
-            for copy in range(copies):
-                shard, key = fate.place_of_copy(document.id, copy, copies, count, seed, purpose)
-                outcome.shards[split, shard].append((key, document.id, copy, document))
+        seed = seeds.get(split)
+        seed = outcome.config["shuffle"]["seed"] if seed is None else seed
+        purpose = f"order {split}" if split in seeds else "order"
+        keys = {
+            (document.id, copy): fate.order_key(document.id, copy, copies, seed, purpose)
+            for document, copy, copies in copies_of_split[split]
+        }
+        placed = [(document, copy) for document, copy, _ in copies_of_split[split]]
+        match order.order_of(outcome.config, split):
+            case "as_found":
+                keys = order.keys_as_found(placed)
+            case dict():
+                curriculum = order.Curriculum(outcome, placed)
+                if curriculum.refused:
+                    outcome.refused = "shuffle.order: documents without a value"
+                    return
+                keys = curriculum.keys(keys)
+                outcome.order[split] = curriculum.bands()
+        for document, copy in placed:
+            key = keys[document.id, copy]
+            row = key, document.id, copy, document
+            outcome.shards[split, key * count // fate.WRAP].append(row)
     for rows in outcome.shards.values():
         rows.sort(key=lambda row: row[:2])
