@@ -3,6 +3,10 @@
 import shutil
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
@@ -15,7 +19,7 @@ from workflow import mill, small_corpus, write_jsonl
 from qa import oracle
 from qa.fuzz.configs import laid_over
 from qa.fuzz.configs import whole as whole_config
-from qa.oracle import dedup, fate, plan, sketches
+from qa.oracle import dedup, fate, packing, plan, sketches
 from qa.oracle.document import Document, Outcome, Part
 from qa.oracle.finding import tree_differ
 from qa.oracle.tokens import Loss, Tokens
@@ -116,6 +120,16 @@ def test_oracle_plan__parts():
     assert [[file.expected_bytes for file in part] for part in parts] == [[5, 4], [2], [20], [1]]
 
 
+def test_oracle_packing__best_fit_by_hand():
+    # Documents at 0-3, 3-5, 5-14 (cut into 5-10, 9-14), 14-16; rows of 5 tokens.
+    rows = packing.rows_of([3, 2, 9, 2], 4, seed=42)
+    assert sorted(rows) == [[(0, 3), (3, 5)], [(5, 10)], [(9, 14)], [(14, 16)]]
+    assert rows == sorted(rows, key=lambda row: fate.keyed_hash(42, "pack", row[0][0]))
+    # 4 leaves 1, 3 leaves 2: each of the last two goes where it leaves least.
+    assert sorted(packing.rows_of([3, 4, 1, 2], 4, 0)) == [[(0, 3), (8, 10)], [(3, 7), (7, 8)]]
+    assert packing.rows_of([], 4, 0) == []
+
+
 def word_tokenizer(folder: Path) -> None:
     """A tokenizer that knows two words and lowers what it reads."""
     vocabulary = {"[UNK]": 0, "a": 1, "b": 2, "<eos>": 3}
@@ -137,7 +151,8 @@ def test_oracle_tokens__lost_characters(tmp_path):
 
 @pytest.fixture(scope="module")
 def milled(tmp_path_factory):
-    """A run with weights, held-out texts, tables and joined files, and what it has to be."""
+    """A run with weights, held-out texts, tables, joined files and packed rows, and what it has to
+    be."""
     folder = tmp_path_factory.mktemp("milled")
     config = small_corpus(folder)
     write_jsonl(folder / "evaluation.jsonl", [{"text": text_of(n)} for n in range(1000, 1020)])
@@ -146,7 +161,7 @@ def milled(tmp_path_factory):
     config["sources"].append(
         {"name": "evaluation", "files": ["evaluation.jsonl"], "held_out": True}
     )
-    config["output"] |= {"format": "parquet", "join": True}
+    config["output"] |= {"format": "parquet", "join": True, "pack": [64, 2048]}
     mill(folder, config)
     return folder, oracle.expected(folder, whole_config(config), folder / "results/tokenizer")
 
@@ -164,6 +179,32 @@ def test_oracle__sees_a_changed_shard(milled, tmp_path):
     shard.write_bytes(shard.read_bytes()[:-1] + b"\xff")
     named = {line.split(":")[0] for line in oracle.differences(tmp_path, outcome)}
     assert {"results/tokens/train/00000.bin", "results/manifest.json"} <= named
+
+
+def test_oracle__sees_a_document_missing_in_packed_rows(milled, tmp_path):
+    folder, outcome = milled
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    path = tmp_path / "results/tokens/train/pack-2048.npy"
+    pieces = np.load(path)
+    pieces[0, 1] -= 1
+    np.save(path, pieces)
+    told = [line for line in oracle.differences(tmp_path, outcome) if "pack-2048.npy" in line]
+    assert any("other copies than the placements: 1 differ" in line for line in told)
+    assert any(": row 0: " in line for line in told)
+
+
+def test_oracle__sees_a_copy_that_the_ledger_does_not_have(milled, tmp_path):
+    folder, outcome = milled
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    shard = tmp_path / "results/placements/train/00000.parquet"
+    table = pq.read_table(shard)
+    pq.write_table(
+        table.set_column(1, table.field("copy"), pc.add(table["copy"], pa.scalar(1, pa.uint16()))),
+        shard,
+    )
+    told = "\n".join(oracle.differences(tmp_path, outcome))
+    assert "results/placements/train: other copies than the ledger: " in told
+    assert "results/placements/train: other copies than results/corpus: " in told
 
 
 def test_oracle__refuses_malformed_records(tmp_path):

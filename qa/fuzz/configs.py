@@ -137,15 +137,38 @@ def settings(random: random.Random) -> dict:
     }
 
 
-def stages(random: random.Random, config: dict) -> list[dict]:
-    """Stages over a mixture, sometimes."""
-    if not config["mixture"].get("budget") or random.random() < 0.6:
+def lengths(random: random.Random) -> list[int]:
+    """Lengths of packed rows, sometimes: some that cut most documents, some that cut none."""
+    if random.random() < 0.4:
         return []
-    ((unit, size),) = config["mixture"]["budget"].items()
+    known = [2, 3, 7, 16, 64, 64, 200, 512, 2048, 2**20]
+    return list(dict.fromkeys(random.sample(known, random.choice([1, 1, 2, 3]))))
+
+
+def _units(config: dict) -> list[str]:
+    """Units of a budget, tokens often: few corpora can have them."""
+    counted = [] if config["tokenizer"]["source"] == "train" else ["tokens"] * 3
+    return ["bytes", "documents", *counted]
+
+
+def _budget(random: random.Random, unit: str) -> int:
+    return random.choice([1, 30, 300, 3000, 30_000, 100_000] if unit != "documents" else [1, 7, 60])
+
+
+def stages(random: random.Random, config: dict) -> list[dict]:
+    """Stages over a mixture or with budgets of their own, sometimes."""
+    mixture = config["mixture"]
+    if random.random() < (0.4 if mixture else 0.85):
+        return []
+    if mixture.get("budget"):
+        ((unit, size),) = mixture["budget"].items()
+    else:  # a stage with copies alone counts bytes, and all stages count the same
+        unit = "bytes" if mixture else random.choice(_units(config))
+        size = _budget(random, unit)
     found: list[dict] = []
     for name in random.sample(["stable", "decay", "a_1"], random.choice([1, 2, 3])):
         stage: dict = {"name": name}
-        if random.random() < 0.7:
+        if not mixture or random.random() < 0.7:
             stage["budget"] = {unit: max(1, size // random.choice([1, 3, 7]))}
         if random.random() < 0.3:
             stage |= {"shares": "proportional", "by": ["source"]}
@@ -153,21 +176,20 @@ def stages(random: random.Random, config: dict) -> list[dict]:
             stage["seed"] = random.choice([0, 7])
         if found and random.random() < 0.6:
             stage["exclude"] = [one["name"] for one in found if random.random() < 0.7]
+        if not mixture:
+            stage["on_shortage"] = _often(random, "rescale", ["fail", "repeat"], 0.4)
         found.append(stage)
     return found
 
 
 def mixture(random: random.Random, config: dict) -> dict:
     """A mixture over the sources of a configuration that is complete but for it."""
-    if random.random() < 0.5:
+    if random.random() < 0.4:
         return {}
-    units = ["bytes", "documents"]
-    if config["tokenizer"]["source"] != "train":
-        units.append("tokens")
     names = [one["name"] for one in config["sources"] if not one.get("held_out")]
     weights = {one["name"]: one.get("weight", 1) for one in config["sources"]}
-    unit = random.choice(units)
-    size = random.choice([1, 30, 300, 3000, 30_000, 100_000] if unit != "documents" else [1, 7, 60])
+    unit = random.choice(_units(config))
+    size = _budget(random, unit)
     found = {"budget": {unit: size}, "by": _axes(random, names, config)}
     shares = [random.choice([0, 1, 1, 2.5]) if weights[name] else 0 for name in names]
     kind = random.random()
@@ -273,6 +295,7 @@ def reached(config: dict) -> dict[str, object]:
             for deeper, inner in value.items() if isinstance(value, dict) else [(None, value)]:
                 flat[f"{section}.{key}" + (f".{deeper}" if deeper else "")] = inner
     flat["stages"] = len(config["stages"])
+    flat["mixture.unit"] = next(iter(config["mixture"]["budget"] or {"none": None}))
     flat["mixture.by"] = [
         next(iter({**one})) if isinstance(one, dict) else one for one in config["mixture"]["by"]
     ]

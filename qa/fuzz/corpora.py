@@ -63,6 +63,7 @@ def generate(seed: int, folder: Path) -> dict:
     config["mixture"] = configs.mixture(random.Random(f"mixture {seed}"), config)
     config["stages"] = configs.stages(random.Random(f"stages {seed}"), config)
     config["shuffle"]["order"] = configs.order(random.Random(f"order {seed}"), config)
+    config["output"]["pack"] = configs.lengths(random.Random(f"pack {seed}"))
     kinds[f"prefer {prefer[1]}"] += 1
     (folder / "made.json").write_text(json.dumps(kinds, ensure_ascii=False), "utf-8")
     return config

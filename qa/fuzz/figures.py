@@ -37,7 +37,7 @@ def reached_lines(results: list[dict]) -> list[str]:
     by_key: dict[str, Counter] = {}
     for result in results:
         for key, value in result["reached"].items():
-            values = value if key.startswith("sources[]") else [value]
+            values = value if isinstance(value, list) else [value]
             by_key.setdefault(key, Counter()).update(map(str, values))
     lines = []
     for key, values in by_key.items():

@@ -82,6 +82,8 @@ class Outcome:
         default_factory=dict
     )
     tokens: Tokens | None = None
+    packed: dict[tuple[str, int], list[list[tuple[int, int]]]] = field(default_factory=dict)
+    """Split and length -> rows -> start and end of their pieces in the stream of the split."""
     mixture: dict | None = None
     """Stage or train -> cell -> documents, size, reached size, documents by copies."""
     order: dict[str, list[dict]] = field(default_factory=dict)

@@ -5,7 +5,8 @@ from qa.oracle.texts import jaccard, shingles
 
 
 def counts(outcome: Outcome) -> dict[str, int]:
-    """records, documents, pairs whose similarity was computed or should have been, token ids."""
+    """records, documents, pairs whose similarity was computed or should have been, token ids,
+    packed rows."""
     documents = list(outcome.documents())
     malformed = sum(len(part.malformed) for part in outcome.parts)
     held_out = sum(counts["records"] for counts in outcome.held_out_records.values())
@@ -18,6 +19,7 @@ def counts(outcome: Outcome) -> dict[str, int]:
         "ids": sum(len(outcome.tokens.ids(row[3].text)) + 1 for row in rows)
         if outcome.tokens and not outcome.refused
         else 0,
+        "packed_rows": sum(map(len, outcome.packed.values())),
     }
 
 

@@ -4,7 +4,7 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-from qa.oracle import dedup, fate, mixture, order, plan, prefer, reading, spans
+from qa.oracle import dedup, fate, mixture, order, packing, plan, prefer, reading, spans
 from qa.oracle.document import Document, Outcome, Part
 from qa.oracle.sketches import bands_and_rows, sketch
 from qa.oracle.texts import clean, normalize
@@ -43,6 +43,8 @@ def expected(
     if not outcome.refused:
         outcome.tokens = outcome.tokens or Tokens(tokenizer, config)
         outcome.refused = outcome.tokens.encode(outcome)
+    if not outcome.refused:
+        packing.pack(outcome)
     return outcome
 
 
