@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from test_verify import seal
 from tokenizer_kinds import byte_level
 from warm import warm_python
 from workflow import ROOT, digests, mill, small_corpus, snakemake, summary
@@ -150,12 +151,12 @@ def test_mixture__why_tells_the_cell_of_a_document(mixed):
         assert f"gets {number} (at most 6)." in said
 
 
-def corpusmill(folder: Path, *arguments: str) -> str:
+def corpusmill(folder: Path, *arguments: str, code: int = 0) -> str:
     done = subprocess.run(
         [warm_python(), "-m", "corpusmill", *arguments], env=os.environ | {"PYTHONPATH": str(ROOT)},
         cwd=folder, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == code, done.stderr
     return done.stdout
 
 
@@ -212,6 +213,23 @@ def test_mixture__is_verified_and_proved(mixed):
     corpusmill(mixed, "verify", "results", "--deep")
     said = corpusmill(mixed, "prove", "--parts", "2", "--shards", "1")
     assert "the copies of documents in train" in said
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda cell: cell["documents_by_copies"].update({"6": 1000}), "copies of the mixture in"),
+        (lambda cell: cell.update(reached=cell["reached"] + 1, counted=cell["counted"] + 1),
+         "tokens of the mixture in train"),
+    ],
+)  # fmt: skip
+def test_mixture__verify_compares_its_account_with_ledger_and_shards(mixed, tmp_path, change, said):
+    shutil.copytree(mixed / "results", tmp_path / "results")
+    seal(
+        tmp_path / "results/summary.json",
+        lambda told: change(told["mixture"]["train"]["cells"][0]),
+    )
+    assert said in corpusmill(tmp_path, "verify", "results", "--deep", code=1)
 
 
 @pytest.mark.parametrize(

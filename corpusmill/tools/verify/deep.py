@@ -10,11 +10,14 @@ from collections import Counter
 from pathlib import Path
 
 from corpusmill.mill.account.accounts import LOSS_SUMS, funnel, imbalances
-from corpusmill.mill.decide.fates import SPLITS, in_order
+from corpusmill.mill.account.cross_checks import mixture_numbers
+from corpusmill.mill.account.mixture_account import Mixed
+from corpusmill.mill.decide.fates import LEFT_OVER, SPLITS, in_order
 from corpusmill.run.job_progress import phase
 from corpusmill.run.layout import joined_name
 from corpusmill.run.order_config import SHUFFLED
 from corpusmill.tools.verify.accounts import LedgerLook
+from corpusmill.tools.verify.between import MOST_TOLD
 from corpusmill.tools.verify.copies import CopySums
 from corpusmill.tools.verify.decoding import Decoder
 from corpusmill.tools.verify.document_order import AsFoundCheck, SplitOrder
@@ -204,6 +207,14 @@ def hold_account(
     totals = funnel(whole, fates, splits)
     tell(corpus, SUMMARY, {one: summary.get(one) for one in wanted},
          {one: totals[one] for one in wanted})  # fmt: skip
-    if not known:
+    if known:
+        mixed = Mixed(summary.get("mixture", {}), whole[LEFT_OVER])
+        of_splits = {split: whole[f"{split}_tokens"] for split in splits}
+        numbers = mixture_numbers(account, mixed, of_splits)
+        unequal = [f"{what}: {one} and {other}" for what, one, other in numbers if one != other]
+        if unequal:
+            more = f"; and {len(unequal) - MOST_TOLD} more" if len(unequal) > MOST_TOLD else ""
+            corpus.findings.damage(SUMMARY, "; ".join(unequal[:MOST_TOLD]) + more)
+    else:
         why = "a shard is damaged or missing"
         corpus.findings.unseen("bytes and tokens of the summary", why)
