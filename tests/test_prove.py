@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from test_verify import change_parquet, edit_json, mend
 
 from corpusmill.cli.main import main
+from corpusmill.mill.read.ids import keyed_hash
 from corpusmill.tools.prove import proving
 from corpusmill.tools.prove.run import Finished, other_versions
 from corpusmill.tools.prove.sample import evenly
@@ -66,6 +67,8 @@ def test_prove__of_a_clean_run_finds_all_equal(here):
     assert len(parts["made_again"]) == parts["all"] == 4
     assert len(shards["made_again"]) == shards["all"] == 7
     assert not any(one["differ"] for one in parts["made_again"] + shards["made_again"])
+    assert len(told["packs"]["made_again"]) == told["packs"]["all"] == 3
+    assert all(len(one["equal"]) == 3 for one in told["packs"]["made_again"])
     assert "ledger/00001.parquet" in parts["made_again"][1]["equal"]
     assert "text/00001.arrow" in parts["made_again"][1]["equal"]
     assert (told["other_code"], told["other_versions"]) == ([], "")
@@ -138,7 +141,17 @@ def a_token_more(results: Path) -> None:
     edit_json(path.with_suffix(".json"), lambda facts: facts.update(engine="other"))
 
 
+def a_row_for_each_piece(results: Path) -> None:
+    """Rows that have every piece once, in the right order, but are not packed."""
+    path = results / "tokens/train/pack-64.npy"
+    pieces = np.load(path)
+    keys = keyed_hash(pieces[:, 0], 42, "pack")
+    np.save(path, pieces[np.argsort(keys)])
+    np.save(path.with_suffix(".rows.npy"), np.arange(len(pieces) + 1, dtype=np.uint64))
+
+
 CHANGES = {
+    "tokens/train/pack-64.npy": a_row_for_each_piece,
     "tokens/test/00000.bin": a_token_more,
     "placements/test/00000.parquet": lambda results: change_parquet(
         results / "placements/test/00000.parquet", row=lambda rows: rows[::-1]

@@ -659,10 +659,10 @@ def prove(configs: tuple[Path, ...], in_json: bool, **options: Any) -> None:
     """Rebuild a sample of a finished corpus and compare it byte for byte.
 
     Rebuilds some parts (all steps from input to ledger) and some shards (text and tokens), spread
-    evenly over sources and splits. Rebuilding a shard needs all input files. The command does not
-    change the results. The output lists the data that was read from the results instead of rebuilt.
-    Input paths are relative to the current folder. Without CONFIG, the command uses the
-    configuration in summary.json.
+    evenly over sources and splits. Also packs the rows of these splits again (output.pack).
+    Rebuilding a shard needs all input files. The command does not change the results. The output
+    lists the data that was read from the results instead of rebuilt. Input paths are relative to
+    the current folder. Without CONFIG, the command uses the configuration in summary.json.
 
     \b
     Exit codes

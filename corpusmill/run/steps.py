@@ -23,7 +23,7 @@ class Step(NamedTuple):
     after_manifest: bool = False
     """Whether the step's files are made after the manifest and do not change it."""
     is_proved: bool = False
-    """Whether `prove` runs it again."""
+    """Whether `prove` does its work again."""
     counts: str = ""
     """Pattern of the files with its jobs' counts, if later jobs read the files of all of them."""
     plugins: str = ""
@@ -146,7 +146,14 @@ _IN_ORDER = [
     Step("encode", "tokenize", "tokenize", follows_kept=True, is_proved=True),
     Step("verify", "tokenize", "check token shards", follows_kept=True),
     Step("join", "tokenize", "join token shards", follows_kept=True, only_if="joins"),
-    Step("pack", "tokenize", "pack documents into rows", follows_kept=True, only_if="packs"),
+    Step(
+        "pack",
+        "tokenize",
+        "pack documents into rows",
+        follows_kept=True,
+        is_proved=True,
+        only_if="packs",
+    ),
     Step("label", "tokenize", "write source and cell of each document", follows_kept=True),
     Step("manifest", "tokenize", "list all files with their SHA-256"),
     Step("export", "account", "write formats of trainers", only_looks=True, after_manifest=True),

@@ -12,6 +12,7 @@ from corpusmill.messages.plain_text import json_text
 from corpusmill.mill.shuffle.targets import first_targets
 from corpusmill.run.config import Config
 from corpusmill.run.job_progress import phase
+from corpusmill.tools.prove.packs_again import pack
 from corpusmill.tools.prove.parts_again import ChangedError, PartAgain, equal
 from corpusmill.tools.prove.run import Finished, opened, other_code, other_versions
 from corpusmill.tools.prove.sample import evenly
@@ -25,6 +26,7 @@ def taken(run: Finished) -> list[str]:
     mixed = ["the copies of documents in train: results/ledger"] * run.layout.mixes
     arranged = run.layout.arranged_splits
     order = [f"the order of documents in {', '.join(arranged)}: results/placements"]
+    packed = ["which tokens a packed document has: results/tokens"] * run.layout.packs
     return [
         "which documents are duplicates of which others: results/clusters",
         *cut,
@@ -32,6 +34,7 @@ def taken(run: Finished) -> list[str]:
         *order * bool(arranged),
         "which train documents have a text that is held out elsewhere: results/ledger",
         "the tokenizer: results/tokenizer",
+        *packed,
     ]
 
 
@@ -48,7 +51,7 @@ class Asked(NamedTuple):
 
 
 class Proven(NamedTuple):
-    """A part or a shard that was rebuilt."""
+    """A part, a shard or an index of packed rows that was rebuilt."""
 
     name: str
     documents: int
@@ -65,8 +68,10 @@ class Outcome:
         self.seed, self.parts, self.shards = seed, parts, shards
         self.of_parts: list[Proven] = []
         self.of_shards: list[Proven] = []
+        self.of_packs: list[Proven] = []
         self.all_parts = len(run.layout.inputs.parts)
         self.all_shards = sum(run.shards.values())
+        self.all_packs = len(run.shards) * len(run.config.output.pack)
         self.other_code = other_code(run)
         self.other_versions = other_versions(run.results)
 
@@ -80,6 +85,7 @@ def prove(asked: Asked) -> Outcome:
         outcome = Outcome(run, asked.seed, parts, shards)
         with steps_say_nothing():
             prove_all(run, parts, targets, outcome)
+            prove_packs(run, sorted({split for split, _ in targets.values()}), outcome)
     made = {one.name for one in (*outcome.of_parts, *outcome.of_shards)}
     left = sorted({*(f"{part:05d}" for part in parts), *shards} - made)
     if left and not outcome.findings.code:  # then nothing is proven
@@ -169,6 +175,22 @@ def prove_shards(
             progress.advance(1)
 
 
+def prove_packs(run: Finished, splits: list[str], outcome: Outcome) -> None:
+    """Pack the documents of the splits of chosen shards again."""
+    packs = [(split, length) for split in splits for length in run.config.output.pack]
+    with phase("proving", len(packs), "indexes of packed rows") as progress:
+        for split, length in packs:
+            which = f"{split}/pack-{length}"
+            try:
+                names = pack(run, split, length)
+                outcome.of_packs.append(compared(run, which, names, names[2]))
+            except ChangedError:
+                run.findings.unseen(f"packed rows {which}", "an index of its shards is damaged")
+            except UNLIKE as error:
+                run.findings.not_made(f"packed rows {which}", error, [f"tokens/{split}/"])
+            progress.advance(1)
+
+
 def prove_part(
     run: Finished,
     again: PartAgain,
@@ -209,7 +231,9 @@ def in_words(outcome: Outcome) -> Iterator[str]:
     """Yield the lines for the terminal."""
     run = outcome.run
     yield f"manifest {run.listing.sha256}, configuration {run.config_digest}, seed {outcome.seed}"
-    for what, found in (("part", outcome.of_parts), ("shard", outcome.of_shards)):
+    made = [("part", outcome.of_parts), ("shard", outcome.of_shards),
+            ("packed rows", outcome.of_packs)]  # fmt: skip
+    for what, found in made:
         for one in found:
             equals = (
                 f"equal byte for byte: {', '.join(one.equal)}" if one.equal else "nothing equal"
@@ -231,10 +255,12 @@ def in_words(outcome: Outcome) -> Iterator[str]:
 def conclusion(outcome: Outcome) -> str:
     parts = [one.documents for one in outcome.of_parts if not one.differ]
     shards = [one.documents for one in outcome.of_shards if not one.differ]
+    packs = sum(not one.differ for one in outcome.of_packs)
+    packed = f"; packed rows {packs} of {outcome.all_packs}" if outcome.all_packs else ""
     said = (
         f"parts {len(parts)} of {outcome.all_parts}: {sum(parts):,} documents rebuilt from their "
         f"input files, all kept files equal; shards {len(shards)} of {outcome.all_shards}: "
-        f"{sum(shards):,} documents, bytes equal."
+        f"{sum(shards):,} documents, bytes equal{packed}."
     )
     if outcome.findings.damages:
         return f"Not proven: something differs. Equal: {said}"
@@ -255,6 +281,9 @@ def as_json(outcome: Outcome) -> str:
         "shards": {
             "all": outcome.all_shards, "chosen": outcome.shards,
             "made_again": [one._asdict() for one in outcome.of_shards],
+        },
+        "packs": {
+            "all": outcome.all_packs, "made_again": [one._asdict() for one in outcome.of_packs],
         },
         "taken": taken(run),
         "other_code": outcome.other_code,
