@@ -30,7 +30,7 @@ from corpusmill.tools.tune.estimate.duplicates import (
 )
 from corpusmill.tools.tune.estimate.estimating import Options, sizes_for, told
 from corpusmill.tools.tune.estimate.projection import Estimate, line_through
-from corpusmill.tools.tune.estimate.reading import TAKEN_BYTES, TRIAL_BYTES
+from corpusmill.tools.tune.estimate.reading import TAKEN_BYTES, TRIAL_BYTES, Sizes
 from corpusmill.tools.tune.estimate.trial import Workflow
 from corpusmill.tools.tune.sample import Sampled
 
@@ -130,6 +130,42 @@ def test_estimate__of_a_corpus_that_is_all_read_is_what_comes_out(folder, monkey
     assert {"read", "filter", "find duplicates", "shuffle", "tokenize"} <= set(stages)
     assert all(stage["jobs"] and stage["mem_mb"] >= 500 for stage in said["stages"])
     assert not {path.name for path in folder.iterdir()} - {"raw", "mine.yaml"}
+
+
+def estimate_of(folder: Path, monkeypatch, **sections) -> dict:
+    """Of the same corpus with other sections, from a trial with a part of it."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "executable", warm_python())
+    sizes = Sizes(10**9, 10**9, 150_000)
+    monkeypatch.setattr("corpusmill.tools.tune.estimate.estimating.sizes_for", lambda *given: sizes)
+    config = yaml.safe_load((folder / "mine.yaml").read_text()) | {"output": {}} | sections
+    (folder / "other.yaml").write_text(yaml.safe_dump(config))
+    got = CliRunner().invoke(main, ["estimate", "other.yaml", "--cores", "1", "--json"])
+    (folder / "other.yaml").unlink()
+    assert got.exit_code == 0, got.output
+    return json.loads(got.stdout)
+
+
+def test_estimate__counts_packed_rows(folder, monkeypatch):
+    without, packed = (
+        estimate_of(folder, monkeypatch, output={"pack": pack}) for pack in ([], [2])
+    )
+    assert packed["milled_bytes"] < packed["text_bytes"] / 2
+    more = packed["kept_disk_bytes"] - without["kept_disk_bytes"]
+    assert more == pytest.approx((16 / 2 + 8 / 2) * packed["tokens"], rel=0.2)
+
+
+@pytest.mark.parametrize(("unit", "figure"), [("bytes", "kept_bytes"), ("documents", "kept")])
+def test_estimate__of_a_mixture_has_its_budget(folder, monkeypatch, unit, figure):
+    # More than the sample has.
+    size = {"bytes": 800_000, "documents": 800}[unit]
+    mixture = {"budget": {unit: size}, "shares": {"a": 1}, "max_epochs": 2}
+    stages = [{"name": "one", "exclude": []}, {"name": "two", "budget": {unit: size // 2}}]
+    none = {"validation": 0, "test": 0}
+    of_train = estimate_of(folder, monkeypatch, mixture=mixture, splits=none)
+    assert of_train[figure] == pytest.approx(size, rel=0.05)
+    of_stages = estimate_of(folder, monkeypatch, mixture=mixture, stages=stages, splits=none)
+    assert of_stages[figure] == pytest.approx(1.5 * size, rel=0.05)
 
 
 def told_of(**changed) -> list[str]:

@@ -411,12 +411,15 @@ def test_disk__of_exports_is_what_they_take(tmp_path):
         size = sum(state.st_size for state in own if state.st_nlink == 1)
         assert size / tokens == pytest.approx(disk_share([name]), abs=0.2), name
     layout = SimpleNamespace(
-        cuts_spans=False, edits=False, inputs=SimpleNamespace(
+        cuts_spans=False, edits=False, mixes=False, counts_tokens=False, inputs=SimpleNamespace(
             text_bytes=1000, milled=[SimpleNamespace(text_bytes=1000, source="a")]
         ),
     )  # fmt: skip
     config = SimpleNamespace(
-        output=SimpleNamespace(join=False), permutations=128, band_setting=(9, 1), weights={"a": 2}
+        output=SimpleNamespace(join=False, pack=[]),
+        permutations=128,
+        band_setting=(9, 1),
+        weights={"a": 2},
     )
     with_mds, without = (expected_disk(config, layout, share) for share in (1.0, 0))
     assert with_mds.likely - without.likely == pytest.approx(2000 * TOKEN_BYTES)

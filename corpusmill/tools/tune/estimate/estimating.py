@@ -68,9 +68,12 @@ def estimate(config: Config, layout: Layout, options: Options) -> Estimate:
             # One-off compilation is not part of the estimated run.
             first = next(name for name, paths in reading.trial.items() if paths)
             with phase("compiling kernels", unit="jobs") as progress:
-                milled(config, {first: reading.trial[first][:1]}, folder / "first", cores, progress)
+                files = {first: reading.trial[first][:1]}
+                milled(config, files, reading.text_bytes, folder / "first", cores, progress)
         with phase("processing a sample", unit="jobs") as progress:
-            trial = milled(config, reading.trial, folder / "trial", cores, progress)
+            trial = milled(
+                config, reading.trial, reading.text_bytes, folder / "trial", cores, progress
+            )
     return estimated(config, reading, groups, trial, plan, (options.cores, cores))
 
 

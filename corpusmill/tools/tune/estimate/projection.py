@@ -40,7 +40,7 @@ class Estimate(NamedTuple):
     filtered: float  # documents that pass the filters
     duplicates: Range
     kept: float
-    kept_bytes: float  # with copies by weight
+    kept_bytes: float  # with copies
     tokens: float
     stages: list[Stage]
     seconds: float  # of the whole run, on `cores`
@@ -116,11 +116,14 @@ def disk_of(trial: Trial, text_bytes: float, kept_bytes: float) -> dict[str, flo
 def kept_in_all(
     config: Config, reading: Reading, dropped: np.ndarray, more: float, trial: Trial
 ) -> tuple[float, float]:
-    """Return documents and bytes kept, with copies by weight.
+    """Return documents and bytes kept, with copies by weight or as the mixture of the trial has
+    them.
 
     dropped: bool (documents that were compared,). more: factor for duplicates of documents outside
     the sample.
     """
+    if config.mixtures:
+        return trial.kept / trial.share, trial.kept_bytes / trial.share
     texts, count = reading.texts, len(reading.sources)
     weights = {source.name: source.weight for source in config.sources}
     copies = np.array([one.weight * weights[one.name] for one in reading.sources])
@@ -132,8 +135,7 @@ def kept_in_all(
     documents, bytes = staying(np.ones(dropped.size)), staying(texts.sizes)
     if config.spans.unit != "none":  # no filter has seen the text after spans are cut
         share = trial.kept_bytes / max(trial.text_bytes, 1)
-        read = sum(one.weight * one.text_bytes for one in reading.sources)
-        bytes *= min(1.0, share * read / max(bytes, 1))
+        bytes *= min(1.0, share * reading.text_bytes / max(bytes, 1))
     return documents, bytes
 
 
@@ -151,7 +153,7 @@ def estimated(
     whole = sum(one.bytes for one in sources)
     taken_share = sum(one.share * one.bytes for one in sources) / max(whole, 1)
     duplicates = duplicates_in_all(groups, taken_share)
-    text_bytes = sum(one.weight * one.text_bytes for one in sources)
+    text_bytes = reading.text_bytes
     more = duplicates.likely / max(duplicates.least, 1)
     kept, kept_bytes = kept_in_all(config, reading, groups.dropped, more, trial)
     stages = stages_of(trial, plan, text_bytes, kept_bytes)

@@ -62,6 +62,11 @@ class Reading(NamedTuple):
     trial: dict[str, list[Path]]
     """Maps each source to its files of the milled sample. The largest source comes first."""
 
+    @property
+    def text_bytes(self) -> float:
+        """Of the whole corpus."""
+        return sum(one.weight * one.text_bytes for one in self.sources)
+
 
 def read_some(config: Config, layout: Layout, wanted: Sizes, folder: Path) -> Reading:
     """Read a sample. folder: for the sample."""

@@ -14,6 +14,7 @@ from corpusmill.mill.storage.files import load_json, save_plain_json
 from corpusmill.run.config import Config
 from corpusmill.run.job_progress import Phase
 from corpusmill.run.measurements import finished_jobs
+from corpusmill.run.mixture_config import Budget
 from corpusmill.run.snakemake_events import heard
 from corpusmill.run.typed import as_given
 from corpusmill.run.workflow_files import snakemake_with_workflow
@@ -23,7 +24,8 @@ LAST_LINES = 12
 
 class Trial(NamedTuple):
     text_bytes: int  # read
-    kept_bytes: int  # with copies
+    kept: int  # documents, with copies
+    kept_bytes: int
     tokens: int
     jobs: dict[str, np.ndarray]
     """Maps each rule to float64 (jobs, 3): bytes of text, read or kept depending on the step;
@@ -31,6 +33,8 @@ class Trial(NamedTuple):
     seconds: float
     folders: dict[str, int]
     """Bytes of each result folder; "" for files outside of folders."""
+    share: float
+    """Size of the budgets of mixtures, relative to those of the whole run."""
 
 
 class Plan(NamedTuple):
@@ -106,9 +110,9 @@ def _snakemake(folder: Path, config: Config, *options: str) -> list[str]:
     ]  # fmt: skip
 
 
-def trial_config(config: Config, files: dict[str, list[Path]]) -> Config:
+def trial_config(config: Config, files: dict[str, list[Path]], share: float) -> Config:
     """Return the configuration for the files of a sample, without limits that a sample may
-    exceed."""
+    exceed. share: of budgets."""
     sources = [
         replace(
             source,
@@ -131,41 +135,66 @@ def trial_config(config: Config, files: dict[str, list[Path]]) -> Config:
         output=replace(config.output, exports=[]),
         dedup=replace(config.dedup, max_group_texts=None),
         tokenizer=replace(config.tokenizer, max_lost_fraction=1),
+        # A sample may have nothing of a cell, or too little.
+        mixture=replace(
+            config.mixture,
+            budget=Budget(of_sample(config.mixture.budget.entry, share)),
+            shares="proportional",
+            on_shortage="rescale",
+        ),
+        stages=[
+            replace(stage, budget=of_sample(stage.budget, share), shares=None, on_shortage=None)
+            for stage in config.stages
+        ],
     )
 
 
+def of_sample(budget: dict[str, int] | None, share: float) -> dict[str, int] | None:
+    return budget and {unit: max(1, round(size * share)) for unit, size in budget.items()}
+
+
 def milled(
-    config: Config, files: dict[str, list[Path]], folder: Path, cores: int, progress: Phase
+    config: Config,
+    files: dict[str, list[Path]],
+    text_bytes: float,
+    folder: Path,
+    cores: int,
+    progress: Phase,
 ) -> Trial:
-    """Mill the sample. progress: counts jobs."""
+    """Mill the sample. text_bytes: of the whole corpus. progress: counts jobs."""
     started = time.perf_counter()
-    config = trial_config(config, files)
+    sample = sum(path.stat().st_size for paths in files.values() for path in paths)
+    share = min(1.0, sample / max(text_bytes, 1))
+    config = trial_config(config, files, share)
     workflow = Workflow(folder, config, "--cores", str(cores), progress=progress)
     try:
         workflow.end()
     finally:
         workflow.stop()
-    return _found(folder, time.perf_counter() - started)
+    return _found(folder, time.perf_counter() - started, share)
 
 
 def _text_bytes(counts: dict) -> int:
     return sum(one.get("text_bytes", 0) for one in counts["by_source"].values())
 
 
-def _found(folder: Path, seconds: float) -> Trial:
+def _found(folder: Path, seconds: float, share: float) -> Trial:
     results = folder / "results"
     of_text = [_text_bytes(load_json(path)) for path in sorted(results.glob("text/*.json"))]
-    of_shard = {
-        f"{path.parent.name}/{path.stem}": _text_bytes(load_json(path))
+    shards = {
+        f"{path.parent.name}/{path.stem}": load_json(path)
         for path in results.glob("corpus/*/*.json")
     }
+    of_shard = {name: _text_bytes(counts) for name, counts in shards.items()}
     return Trial(
         text_bytes=sum(of_text),
+        kept=sum(counts["documents"] for counts in shards.values()),
         kept_bytes=sum(of_shard.values()),
-        tokens=sum(load_json(path)["tokens"] for path in results.glob("tokens/*/*.json")),
+        tokens=sum(load_json(results / f"tokens/{name}.json")["tokens"] for name in shards),
         jobs=_works(folder / "logs", of_text, of_shard),
         seconds=seconds,
         folders=_sizes(results),
+        share=share,
     )
 
 
