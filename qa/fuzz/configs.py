@@ -145,6 +145,10 @@ def lengths(random: random.Random) -> list[int]:
     return list(dict.fromkeys(random.sample(known, random.choice([1, 1, 2, 3]))))
 
 
+def _milled(config: dict) -> list[str]:
+    return [one["name"] for one in config["sources"] if not one.get("held_out")]
+
+
 def _units(config: dict) -> list[str]:
     """Units of a budget, tokens often: few corpora can have them."""
     counted = [] if config["tokenizer"]["source"] == "train" else ["tokens"] * 3
@@ -172,6 +176,8 @@ def stages(random: random.Random, config: dict) -> list[dict]:
             stage["budget"] = {unit: max(1, size // random.choice([1, 3, 7]))}
         if random.random() < 0.3:
             stage |= {"shares": "proportional", "by": ["source"]}
+        elif random.random() < 0.3:
+            stage |= {"shares": "proportional", "by": _axes(random, _milled(config), config)}
         if random.random() < 0.3:
             stage["seed"] = random.choice([0, 7])
         if found and random.random() < 0.6:
@@ -186,7 +192,7 @@ def mixture(random: random.Random, config: dict) -> dict:
     """A mixture over the sources of a configuration that is complete but for it."""
     if random.random() < 0.4:
         return {}
-    names = [one["name"] for one in config["sources"] if not one.get("held_out")]
+    names = _milled(config)
     weights = {one["name"]: one.get("weight", 1) for one in config["sources"]}
     unit = random.choice(_units(config))
     size = _budget(random, unit)
@@ -295,7 +301,8 @@ def reached(config: dict) -> dict[str, object]:
             for deeper, inner in value.items() if isinstance(value, dict) else [(None, value)]:
                 flat[f"{section}.{key}" + (f".{deeper}" if deeper else "")] = inner
     flat["stages"] = len(config["stages"])
-    flat["mixture.unit"] = next(iter(config["mixture"]["budget"] or {"none": None}))
+    budgets = [one.get("budget") for one in [config["mixture"], *config["stages"]]]
+    flat["mixture.unit"] = next((unit for one in budgets for unit in one or []), "none")
     flat["mixture.by"] = [
         next(iter({**one})) if isinstance(one, dict) else one for one in config["mixture"]["by"]
     ]

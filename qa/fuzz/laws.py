@@ -29,14 +29,21 @@ class RunFailedError(Exception):
     """A run of a law that had to end well did not."""
 
 
+class NotSuitedError(Exception):
+    """The corpus of a law has too little for its mixture, which only a run finds out."""
+
+
 def check(law: str, seed: int, folder: Path) -> list[str]:
     """The faults of a law on the corpus of a seed, in a folder that is made anew."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    try:
-        return LAWS[law](seed, folder)
-    except RunFailedError as error:
-        return [str(error)]
+    while True:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        try:
+            return LAWS[law](seed, folder)
+        except RunFailedError as error:
+            return [str(error)]
+        except NotSuitedError:
+            seed += FRESH_SEED
 
 
 def corpus(seed: int, folder: Path, suits: Callable[[dict], object] = lambda config: True) -> dict:
@@ -74,9 +81,10 @@ def milled(config: dict) -> list[dict]:
 def run(folder: Path, config: dict, cores: int = 1, warm: bool = True):
     done = mill(folder, config, cores=cores, warm=warm)
     if done.returncode:
-        raise RunFailedError(
-            f"{folder.name}: a run failed: {last_words(done.stdout + done.stderr)}"
-        )
+        told = last_words(done.stdout + done.stderr)
+        if "mixture: " in told:
+            raise NotSuitedError
+        raise RunFailedError(f"{folder.name}: a run failed: {told}")
     return done
 
 

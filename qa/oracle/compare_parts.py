@@ -19,7 +19,7 @@ from qa.oracle.finding import (
     some_members,
     tree_differ,
 )
-from qa.oracle.mixture import member_value
+from qa.oracle.mixture import member_value, members_of_mixtures
 from qa.oracle.reading import members_json
 
 FILTER_COLUMNS = {
@@ -230,12 +230,12 @@ def compare_measures(results: Path, name: str, part: Part, outcome: Outcome) -> 
         for row, document in zip(measured, part.documents, strict=True):
             row["chars"] = len(document.cleaned)
     order = outcome.config["shuffle"]["order"]
-    ordered_by = [order["by"]] if isinstance(order, dict) else []
-    for by in [*outcome.config["mixture"]["by"], *ordered_by]:
-        if isinstance(by, dict) and "member" in by:
-            columns = columns | {f"member:{by['member']}": "string"}
-            for row, document in zip(measured, part.documents, strict=True):
-                row[f"member:{by['member']}"] = member_value(by["member"], document)
+    by = order["by"] if isinstance(order, dict) else None
+    of_order = [by["member"]] if isinstance(by, dict) else []
+    for member in sorted({*members_of_mixtures(outcome.config), *of_order}):
+        columns = columns | {f"member:{member}": "string"}
+        for row, document in zip(measured, part.documents, strict=True):
+            row[f"member:{member}"] = member_value(member, document)
     got = {field.name: str(field.type) for field in table.schema}
     if list(got.items()) != list(columns.items()):
         yield f"results/measures/{name}.arrow: columns {got}, expected {columns}"

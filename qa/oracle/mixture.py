@@ -22,6 +22,12 @@ def stages_of(config: dict) -> list[dict]:
     return [{"name": "train"}] if mixture["budget"] is not None or mixture["copies"] else []
 
 
+def members_of_mixtures(config: dict) -> list[str]:
+    """Record members that divide the documents of train or a stage."""
+    axes = [by for stage in stages_of(config) for by in (config["mixture"] | stage)["by"]]
+    return sorted({by["member"] for by in axes if isinstance(by, dict) and "member" in by})
+
+
 def unit_of(settings: dict) -> str:
     return next(iter(settings["budget"] or {"bytes": None}))
 
