@@ -200,7 +200,7 @@ def file_added(seed: int, folder: Path) -> list[str]:
 def without_chance(config: dict) -> dict:
     """The same with nothing that depends on ids: everything in train, once."""
     sources = [{k: v for k, v in source.items() if k != "weight"} for source in config["sources"]]
-    return config | {"splits": ONE_SPLIT, "sources": sources}
+    return config | {"splits": ONE_SPLIT, "sources": sources, "mixture": {}, "stages": []}
 
 
 def file_split(seed: int, folder: Path) -> list[str]:
