@@ -4,6 +4,7 @@ from pathlib import Path
 
 from qa.oracle.compare_accounts import compare_accounts
 from qa.oracle.compare_copies import compare_copies
+from qa.oracle.compare_groups import compare_groups
 from qa.oracle.compare_packing import compare_packing
 from qa.oracle.compare_parts import compare_parts
 from qa.oracle.compare_shards import compare_shards
@@ -21,6 +22,7 @@ def differences(folder: Path, outcome: Outcome) -> list[str]:
             for name in ("manifest.json", "summary.json")
             if (results / name).exists()
         ]
-    compared = (compare_parts, compare_steps, compare_tables, compare_shards, compare_packing,
+    compared = (compare_parts, compare_steps, compare_tables, compare_shards, compare_groups,
+                compare_packing,
                 compare_accounts, compare_copies)  # fmt: skip
     return [line for compare in compared for line in compare(results, outcome)]

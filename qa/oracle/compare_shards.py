@@ -74,6 +74,11 @@ def compare_names(results: Path, outcome: Outcome) -> Iterator[str]:
             for split in splits_in_order(outcome.config):
                 if outcome.config["output"]["join"] and outcome.shard_counts[split]:
                     expected |= {f"{joined(split)}.bin", f"{joined(split)}.json"}
+            expected |= {
+                f"{split}/groups.{ending}"
+                for split, _ in outcome.shards
+                for ending in ("npy", "json")
+            }
             for split, length in outcome.packed:
                 endings_of_pack = ("npy", "rows.npy", "json")
                 expected |= {f"{split}/pack-{length}.{ending}" for ending in endings_of_pack}
@@ -276,6 +281,8 @@ def kind_of(path: str) -> int:
     is_split = path.count("/") == 3
     if path.rsplit("/", 1)[-1].startswith("pack-"):
         return 9
+    if path.rsplit("/", 1)[-1].startswith("groups."):
+        return 10
     if ending == "bin":
         return 1 if is_split else 2
     if folder == "corpus":
@@ -283,7 +290,7 @@ def kind_of(path: str) -> int:
     if folder == "tokens":
         return {"idx": 3, "pkl": 5, "json": 7 if is_split else 8}[ending]
     after = ("placements", "ledger", "clusters", "cut", "edited", "quarantine", "eye_test.txt")
-    return 4 if folder == "tokenizer" else 10 + after.index(folder)
+    return 4 if folder == "tokenizer" else 11 + after.index(folder)
 
 
 def manifest_files(results: Path, outcome: Outcome) -> list[dict]:
@@ -303,9 +310,9 @@ def manifest_files(results: Path, outcome: Outcome) -> list[dict]:
         {"path": str(path.relative_to(results))} for path in files if not path.name.startswith(".")
     ]
     found.append({"path": "tokens/meta.pkl"})
-    tables = ["tokens/*/pack-*.npy", "placements/*/*.parquet", "ledger/*.parquet",
-              "clusters/*.parquet", "cut/*.parquet", "edited/*.parquet", "quarantine/*.jsonl",
-              "eye_test.txt"]  # fmt: skip
+    tables = ["tokens/*/pack-*.npy", "tokens/*/groups.npy", "placements/*/*.parquet",
+              "ledger/*.parquet", "clusters/*.parquet", "cut/*.parquet", "edited/*.parquet",
+              "quarantine/*.jsonl", "eye_test.txt"]  # fmt: skip
     for pattern in ("corpus/*/*.json", "tokens/*/*.json", "tokens/*.json", *tables):
         found += [{"path": str(path.relative_to(results))} for path in results.glob(pattern)]
     for entry in found:

@@ -45,6 +45,7 @@ class Document:
     split: str = "train"
     copies: int = 0
     copies_in: dict[str, int] | None = None  # by stage, of a candidate of a mixture
+    cells_in: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by stage
     assigned_copies: int = 0  # in the table of `assign`
     fate: str = "kept"
     assigned: str = "kept"  # the fate in the table of `assign`

@@ -335,6 +335,9 @@ def mix(outcome: Outcome) -> None:
         for document in candidates:
             document.copies_in[stage["name"]] = copies.get(document.id, 0)
         outcome.mixture[stage["name"]] = account(mixer, copies)
+        for cell, documents in mixer.cells().items():
+            for document in documents:
+                document.cells_in[stage["name"]] = cell
     for document in candidates:
         document.copies = sum(document.copies_in.values())
         if not document.copies:
