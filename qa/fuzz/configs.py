@@ -155,11 +155,15 @@ def _units(config: dict) -> list[str]:
     return ["bytes", "documents", *counted]
 
 
-def _budget(random: random.Random, unit: str) -> int:
-    return random.choice([1, 30, 300, 3000, 30_000, 100_000] if unit != "documents" else [1, 7, 60])
+def _budget(random: random.Random, unit: str, sizes: dict[str, int]) -> int:
+    """Mostly a part of all texts, of which filters and deduplication leave some; or a fixed size,
+    which may be too small for a document or too large. sizes: of all texts by unit."""
+    if random.random() < 0.25:
+        return random.choice([1, 30, 3000, 100_000] if unit != "documents" else [1, 7, 60])
+    return max(1, int(sizes[unit] * random.choice([0.02, 0.1, 0.1, 0.3, 0.3, 0.6, 1.5])))
 
 
-def stages(random: random.Random, config: dict) -> list[dict]:
+def stages(random: random.Random, config: dict, sizes: dict[str, int]) -> list[dict]:
     """Stages over a mixture or with budgets of their own, sometimes."""
     mixture = config["mixture"]
     if random.random() < (0.4 if mixture else 0.85):
@@ -168,7 +172,7 @@ def stages(random: random.Random, config: dict) -> list[dict]:
         ((unit, size),) = mixture["budget"].items()
     else:  # a stage with copies alone counts bytes, and all stages count the same
         unit = "bytes" if mixture else random.choice(_units(config))
-        size = _budget(random, unit)
+        size = _budget(random, unit, sizes)
     found: list[dict] = []
     for name in random.sample(["stable", "decay", "a_1"], random.choice([1, 2, 3])):
         stage: dict = {"name": name}
@@ -188,14 +192,14 @@ def stages(random: random.Random, config: dict) -> list[dict]:
     return found
 
 
-def mixture(random: random.Random, config: dict) -> dict:
+def mixture(random: random.Random, config: dict, sizes: dict[str, int]) -> dict:
     """A mixture over the sources of a configuration that is complete but for it."""
     if random.random() < 0.4:
         return {}
     names = _milled(config)
     weights = {one["name"]: one.get("weight", 1) for one in config["sources"]}
     unit = random.choice(_units(config))
-    size = _budget(random, unit)
+    size = _budget(random, unit, sizes)
     found = {"budget": {unit: size}, "by": _axes(random, names, config)}
     shares = [random.choice([0, 1, 1, 2.5]) if weights[name] else 0 for name in names]
     kind = random.random()

@@ -60,8 +60,10 @@ def generate(seed: int, folder: Path) -> dict:
         small_tokenizers.write(chance, folder / "tokenizer", config["tokenizer"]["source"])
         kinds[f"tokenizer {config['tokenizer']['source']}"] += 1
         config["tokenizer"]["source"] = "./tokenizer"
-    config["mixture"] = configs.mixture(random.Random(f"mixture {seed}"), config)
-    config["stages"] = configs.stages(random.Random(f"stages {seed}"), config)
+    size = sum(len(text.encode()) for text in pool)
+    sizes = {"bytes": size, "documents": len(pool), "tokens": size // 3}
+    config["mixture"] = configs.mixture(random.Random(f"mixture {seed}"), config, sizes)
+    config["stages"] = configs.stages(random.Random(f"stages {seed}"), config, sizes)
     config["shuffle"]["order"] = configs.order(random.Random(f"order {seed}"), config)
     config["output"]["pack"] = configs.lengths(random.Random(f"pack {seed}"))
     kinds[f"prefer {prefer[1]}"] += 1
