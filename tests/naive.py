@@ -567,6 +567,36 @@ def apportioned(
     return copies
 
 
+def mixture_targets(
+    documents: list[tuple[str, int, int]], budget: int, maxima: dict[str, float | None],
+    of_all: float | None, on_shortage: str, most: int,
+) -> dict[str, Fraction] | None:  # fmt: skip
+    """Target of each cell in proportion to size x factor; None if the run has to stop. documents:
+    cell, size, factor. maxima: epochs of each cell."""
+    limits, sizes = {}, {}
+    mass = sum(size * factor for _, size, factor in documents) or 1
+    for cell, epochs in maxima.items():
+        mine = [(size, factor) for name, size, factor in documents if name == cell]
+        limits[cell] = sum(most * size for size, factor in mine if factor)
+        if epochs is not None and on_shortage != "repeat":
+            allowed = math.floor(Fraction(str(epochs)) * sum(size for size, _ in mine))
+            limits[cell] = min(limits[cell], allowed)
+        sizes[cell] = Fraction(budget * sum(size * factor for size, factor in mine), mass)
+    usable = sum(size for _, size, factor in documents if factor)
+    if of_all is not None and on_shortage != "repeat" and budget > Fraction(str(of_all)) * usable:
+        return None
+    wanted = dict(sizes)
+    while on_shortage == "rescale" and any(sizes[cell] > limits[cell] for cell in sizes):
+        full = {cell for cell in sizes if sizes[cell] >= limits[cell]}
+        open_cells = sum(wanted[cell] for cell in wanted if cell not in full)
+        if not open_cells:
+            break
+        more = (sum(wanted.values()) - sum(limits[cell] for cell in full)) / open_cells
+        for cell in sizes:
+            sizes[cell] = Fraction(limits[cell]) if cell in full else wanted[cell] * more
+    return None if any(sizes[cell] > limits[cell] for cell in sizes) else sizes
+
+
 def cut_documents(sizes: list[int], length: int) -> list[tuple[int, int]]:
     """(start, size) of the pieces of each document: at most length + 1 tokens, one of them shared
     with the next piece."""

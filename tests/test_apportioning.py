@@ -76,15 +76,18 @@ def run(found, targets, groups, most, bins, pieces=1, limits=None):
     return copies, done.sizes.tolist()
 
 
-@given(mixtures())
-def test_apportion__equals_naive(mixture):
+@given(mixtures(), st.lists(st.integers(0, 40), min_size=4, max_size=4))
+def test_apportion__equals_naive(mixture, more):
     found, targets, groups, most, bins = mixture
-    limits = [sum(one.size for one in found) * most] * len(targets)
+    # Each cell has a limit of its own, as by max_epochs; often its next document exceeds it.
+    limits = [math.ceil(target) + its for target, its in zip(targets, more, strict=False)]
     expected = naive.apportioned(found, targets, limits, groups, int(sum(targets)), most)
     copies, sizes = run(found, targets, groups, most, bins, limits=limits)
     assert copies == expected
     for cell, size in enumerate(sizes):
         assert size == sum(one.size * copies[one.id] for one in found if one.cell == cell)
+        assert size <= limits[cell]
+    assert sum(sizes) <= int(sum(targets))
 
 
 @given(mixtures(), st.integers(1, 5))

@@ -35,6 +35,16 @@ def faults(over: dict) -> list[str]:
     return str(caught.value).splitlines()
 
 
+def test_check_config__accepts_maxima_of_epochs():
+    for maxima in (4, None, {"each": 4}, {"all": 0.5}, {"each": 4, "cells": {"code": 8}, "all": 2}):
+        Config.checked(merged(SHIPPED, {"mixture": {"max_epochs": maxima}}))
+    stage = {"name": "a", "budget": {"bytes": 9}, "max_epochs": {"cells": {"cod": 8}}}
+    (line,) = faults({"stages": [stage]})
+    assert line.startswith(
+        "stages: a: mixture.max_epochs: there is no source cod. Did you mean code?"
+    )
+
+
 def test_check_config__accepts_what_ships():
     Config.checked(SHIPPED)
 
@@ -52,6 +62,27 @@ def test_check_config__accepts_what_ships():
         ({"sources": [{"name": "a", "files": ["b"], "wieght": 1}]},
          r"^sources\[0\]: unknown key wieght\. Did you mean weight\?"),
         ({"sources": [{"files": ["b"]}]}, r"^sources\[0\]: the key name is missing\.$"),
+        *((({"mixture": {"budget": {"bytes": 9}} | over}, said)) for over, said in [
+            ({"max_epochs": 0}, r"^mixture\.max_epochs: expected a number above 0 or keys with "),
+            ({"max_epochs": -1}, r"^mixture\.max_epochs: .*, got -1\. Maximum size"),
+            ({"max_epochs": float("nan")}, r"^mixture\.max_epochs: .*, got nan\."),
+            ({"max_epochs": "4"}, r"^mixture\.max_epochs: .*, got '4'\. YAML reads .* write 4\."),
+            ({"max_epochs": {}}, r"^mixture\.max_epochs: .*, got {}\."),
+            ({"max_epochs": {"books": 8}}, r"^mixture\.max_epochs: unknown key books\. Known here: "
+             "all, cells, each"),
+            ({"max_epochs": {"each": 0}}, r"^mixture\.max_epochs\.each: expected a number above 0"),
+            ({"max_epochs": {"all": float("nan")}}, r"^mixture\.max_epochs\.all: .*, got nan\."),
+            ({"max_epochs": {"cells": 4}}, r"^mixture\.max_epochs\.cells: expected keys with val"),
+            ({"max_epochs": {"cells": {"demo": -2}}},
+             r"^mixture\.max_epochs\.cells\.demo: expected a number above 0, got -2\."),
+            ({"max_epochs": {"cells": {"cod": 2}}},
+             r"^mixture\.max_epochs: there is no source cod\. Did you mean code\?"),
+            ({"max_epochs": {"cells": {"q3": 2}}, "by": [{"value": "text_bytes", "quantiles": 2}]},
+             r"^mixture\.max_epochs: there is no text_bytes q3\. Known names: q1, q2, none"),
+            ({"max_epochs": {"cells": {">9": 2}}, "by": [{"value": "text_bytes", "bins": [9]}]},
+             r"^mixture\.max_epochs: there is no text_bytes >9\. Did you mean >=9\?"),
+            ({"max_epochs": {"all": 2}, "shares": "unimax"}, r"^mixture\.shares: unimax needs mix"),
+        ]),
         ({"filters": [{"nme": "empty"}]},
          r"^filters\[0\]: the key name is missing\. Is it misspelt as nme\?"),
         ({"sources": [{"name": "a b", "files": ["b"]}]}, r"^sources\[0\]\.name: 'a b' "),

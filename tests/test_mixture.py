@@ -16,7 +16,7 @@ from corpusmill.mill.decide.candidates import CandidateTables, save_candidates
 from corpusmill.mill.decide.cells import Grid, cells_of, names_between
 from corpusmill.mill.decide.composition import chosen_by_stages, compose_stages
 from corpusmill.mill.decide.curves import CURVES
-from corpusmill.mill.decide.mixture import Axis, Factor, Mixture, Stage
+from corpusmill.mill.decide.mixture import Axis, Factor, MaxEpochs, Mixture, Stage
 from corpusmill.mill.decide.quantiles import quantiles_of, sortable, value_of
 from corpusmill.mill.decide.shares import (
     Supply,
@@ -64,9 +64,14 @@ def test_sortable__keeps_the_order(values):
     assert [value_of(key) for key in keys] == [low, high]
 
 
+def each(most):
+    return MaxEpochs(most, None, {})
+
+
 def mixture(axes, factors=(), weights=None, **others):
     settings = {
-        "unit": "bytes", "budget": 100, "shares": "proportional", "most": 4, "max_epochs": None,
+        "unit": "bytes", "budget": 100, "shares": "proportional", "most": 4,
+        "max_epochs": each(None),
         "on_shortage": "fail", "seed": 42, "purpose": "sample",
     }  # fmt: skip
     return Mixture(axes=axes, factors=list(factors), weights=weights or {"a": 1, "b": 2},
@@ -97,6 +102,24 @@ def test_stages__exclude_many_in_little_time(tmp_path):
     copies = np.array([one.copies for one in chosen_by_stages(found, piece).values()])
     assert copies.sum(axis=1).tolist() == [10] * 40
     assert (np.count_nonzero(copies, axis=0) <= 1).all()
+
+
+def test_stages__tell_the_shortages_of_all(tmp_path):
+    table = pa.table({"id": np.arange(20, dtype=np.uint64), "size": np.ones(20, np.int64),
+                      "source": ["a", "b"] * 10})  # fmt: skip
+    save_candidates(tmp_path / "0.arrow", [], [], iter([table]))
+    tables = CandidateTables([tmp_path / "0.arrow"], ["a", "b"], {}, [])
+    small = mixture([Axis("source")], weights={"a": 1, "b": 1}, budget=10)
+    large = small._replace(budget=200)
+    stages = [Stage("s", [], large), Stage("t", [], small), Stage("u", ["s"], large),
+              Stage("v", ["t"], large)]  # fmt: skip
+    with pytest.raises(ValueError, match="stage s") as caught:
+        compose_stages(tables, stages)
+    lines = str(caught.value).splitlines()
+    assert [line.split(" has ")[0].split("tokens")[0] for line in lines if " has " in line] == [
+        "stage s: mixture: the cell a", "stage s: mixture: the cell b",
+        "stage v: mixture: the cell a", "stage v: mixture: the cell b",
+    ]  # fmt: skip
 
 
 def test_grid__names_the_cell_of_each_document():
@@ -160,12 +183,12 @@ SUPPLIES = [Supply(("web", "eng"), 10, 600, Fraction(600), 2400),
     ],
 )
 def test_shares_of_cells(given_, expected):
-    shares, _ = shares_of_cells(given_, SUPPLIES, 1000, 1)
+    shares, _ = shares_of_cells(given_, SUPPLIES, 1000, each(1))
     assert [round(float(one), 9) for one in shares] == [round(float(one), 9) for one in expected]
 
 
 def test_shares_of_cells__temperature_is_a_power_of_the_sizes():
-    shares, _ = shares_of_cells({"temperature": 0.3}, SUPPLIES, 1000, None)
+    shares, _ = shares_of_cells({"temperature": 0.3}, SUPPLIES, 1000, each(None))
     web, code = float(shares[0] + shares[1]), float(shares[2])
     assert web / code == pytest.approx((800 / 400) ** 0.3)
     assert web + code == pytest.approx(1)
@@ -176,7 +199,7 @@ def test_shares_of_cells__unimax_as_published():
     sizes = {"swe": 179955884499, "fas": 184595788282, "ekk": 42541080893, "isl": 10027573389,
              "fao": 549707867}  # fmt: skip
     supplies = [Supply((name,), 1, n, Fraction(n), 100 * n) for name, n in sizes.items()]
-    shares, _ = shares_of_cells("unimax", supplies, 250_000_000_000, 4)
+    shares, _ = shares_of_cells("unimax", supplies, 250_000_000_000, each(4))
     found = {one.names[0]: float(share) for one, share in zip(supplies, shares, strict=True)}
     assert {name: round(share, 10) for name, share in found.items()} == {
         "fao": 0.0087953259, "isl": 0.1604411742, "ekk": 0.2769211666, "swe": 0.2769211666,
@@ -184,10 +207,23 @@ def test_shares_of_cells__unimax_as_published():
     }  # fmt: skip
 
 
+def targets(shares, budget, max_epochs, on_shortage):
+    settings = mixture(
+        [Axis("source")], budget=budget, max_epochs=max_epochs, on_shortage=on_shortage,
+        unit="tokens",
+    )  # fmt: skip
+    return targets_of(shares, SUPPLIES, settings)
+
+
+def test_shares_of_cells__unimax_follows_the_maximum_of_each_cell():
+    shares, _ = shares_of_cells("unimax", SUPPLIES, 1000, MaxEpochs(None, None, {"code": 0.5}))
+    assert shares[2] == Fraction(1, 10)
+
+
 def test_targets_of__fail_tells_each_cell_and_the_largest_budget():
     shares = [Fraction(1, 2), Fraction(0), Fraction(1, 2)]
     with pytest.raises(ValueError, match="code:eng") as caught:
-        targets_of(shares, SUPPLIES, 1000, 2, "fail", "tokens")
+        targets(shares, 1000, each(2), "fail")
     cell, budget = str(caught.value).splitlines()
     assert cell == (
         "mixture: the cell code:eng has 10 documents with 200 tokens; its share of 0.5 needs 500, "
@@ -196,21 +232,115 @@ def test_targets_of__fail_tells_each_cell_and_the_largest_budget():
     assert budget.startswith("mixture.budget: 800 tokens is the largest budget that these cells")
 
 
+def test_targets_of__max_epochs_of_a_cell_are_its_own():
+    shares = [Fraction(1, 2), Fraction(0), Fraction(1, 2)]
+    maxima = MaxEpochs(4, None, {"web": 0.5, "code": 2.5})
+    with pytest.raises(ValueError, match="web:eng") as caught:
+        targets(shares, 1000, maxima, "fail")
+    (cell, budget) = str(caught.value).splitlines()
+    assert "but max_epochs (0.5) and max allow 300." in cell
+    assert budget.startswith("mixture.budget: 600 tokens is the largest")
+    assert targets(shares, 600, maxima, "fail").limits.tolist() == [300, 100, 500]
+
+
+def test_targets_of__max_epochs_of_all_limit_the_budget():
+    shares = [Fraction(1, 2), Fraction(0), Fraction(1, 2)]
+    maxima = MaxEpochs(None, 0.75, {})
+    assert targets(shares, 750, maxima, "fail").sizes == [375, 0, 375]
+    for on_shortage in ("fail", "rescale"):
+        with pytest.raises(ValueError, match=r"max_epochs\.all") as caught:
+            targets(shares, 751, maxima, on_shortage)
+        (told, budget) = str(caught.value).splitlines()
+        assert told == (
+            "mixture: the documents that may be used have 1,000 tokens; the budget needs 751, "
+            "0.751 epochs, but max_epochs.all (0.75) allows 750."
+        )
+        assert budget.startswith("mixture.budget: 750 tokens is the largest")
+    assert targets(shares, 1500, maxima, "repeat").sizes == [750, 0, 750]
+
+
+def test_targets_of__of_all_counts_no_document_that_may_not_be_used():
+    unused = [one._replace(capacity=0, mass=Fraction(0)) for one in SUPPLIES[:1]]
+    settings = mixture([Axis("source")], max_epochs=MaxEpochs(None, 1, {}), budget=401)
+    with pytest.raises(ValueError, match="have 400 bytes; the budget needs 401"):
+        targets_of([Fraction(0), Fraction(1, 4), Fraction(3, 4)], unused + SUPPLIES[1:], settings)
+
+
 def test_targets_of__rescale_gives_the_rest_to_others():
     shares = [Fraction(1, 4), Fraction(1, 4), Fraction(1, 2)]
-    found = targets_of(shares, SUPPLIES, 1000, 2, "rescale", "tokens")
-    assert found.sizes == [300, 300, 400]
-    more = targets_of(shares, SUPPLIES, 1900, 2, "rescale", "tokens")
-    assert more.sizes == [1100, 400, 400]
-    with pytest.raises(ValueError, match="web:eng"):
-        targets_of(shares, SUPPLIES, 2100, 2, "rescale", "tokens")
+    assert targets(shares, 1000, each(2), "rescale").sizes == [300, 300, 400]
+    assert targets(shares, 1900, each(2), "rescale").sizes == [1100, 400, 400]
+    of_web = MaxEpochs(2, None, {"code": 1})
+    assert targets(shares, 1000, of_web, "rescale").sizes == [400, 400, 200]
+    with pytest.raises(ValueError, match="web:eng") as caught:
+        targets(shares, 2100, each(2), "rescale")
+    assert "mixture.budget: 2,000 tokens is the largest" in str(caught.value)
 
 
 def test_targets_of__repeat_ignores_max_epochs():
     shares = [Fraction(0), Fraction(0), Fraction(1)]
-    assert targets_of(shares, SUPPLIES, 800, 1, "repeat", "tokens").sizes == [0, 0, 800]
+    assert targets(shares, 800, each(1), "repeat").sizes == [0, 0, 800]
     with pytest.raises(ValueError, match="max allows 800"):
-        targets_of(shares, SUPPLIES, 801, 1, "repeat", "tokens")
+        targets(shares, 801, each(1), "repeat")
+
+
+MAXIMA = st.one_of(st.none(), st.sampled_from([0.1, 0.5, 1, 2.5, 4]))
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 40), st.sampled_from([0, 1, 3])),
+             min_size=1, max_size=12),
+    st.integers(1, 400), MAXIMA, MAXIMA,
+    st.dictionaries(st.sampled_from("abc"), MAXIMA.filter(bool)),
+    st.sampled_from(["fail", "rescale", "repeat"]),
+)  # fmt: skip
+def test_targets_of__equal_naive(documents, budget, of_each, of_all, of_cells, on_shortage):
+    names = sorted({name for name, _, _ in documents})
+    supplies = []
+    for name in names:
+        mine = [(size, factor) for one, size, factor in documents if one == name]
+        supplies.append(
+            Supply((name,), len(mine), sum(size for size, _ in mine),
+                   Fraction(sum(size * factor for size, factor in mine)),
+                   sum(4 * size for size, factor in mine if factor))
+        )  # fmt: skip
+    given_ = MaxEpochs(of_each, of_all, of_cells)
+    settings = mixture(
+        [Axis("source")], budget=budget, max_epochs=given_, on_shortage=on_shortage, most=4
+    )
+    shares, _ = shares_of_cells("proportional", supplies, budget, given_)
+    expected = naive.mixture_targets(
+        documents, budget, {name: of_cells.get(name, of_each) for name in names}, of_all,
+        on_shortage, 4,
+    )  # fmt: skip
+    if expected is None:
+        with pytest.raises(ValueError, match="is the largest budget") as caught:
+            targets_of(shares, supplies, settings)
+        largest = int(str(caught.value).splitlines()[-1].split()[1].replace(",", ""))
+        assert largest < budget
+        if largest:
+            shares, _ = shares_of_cells("proportional", supplies, largest, given_)
+            targets_of(shares, supplies, settings._replace(budget=largest))
+    else:
+        assert targets_of(shares, supplies, settings).sizes == [expected[name] for name in names]
+
+
+@pytest.mark.parametrize(
+    ("axis", "cells", "said"),
+    [
+        (Axis("source"), {"c": 1}, "no document is in the cell c"),
+        (Axis("language", column="language"), {"enk": 2, "none": 1}, "enk. Did you mean eng?"),
+    ],
+)
+def test_compose__refuses_max_epochs_of_unknown_cells(tmp_path, axis, cells, said):
+    table = pa.table({"id": np.arange(9, dtype=np.uint64), "size": np.ones(9, np.int64),
+                      "source": ["a"] * 9, "label:language": ["eng"] * 9})  # fmt: skip
+    save_candidates(tmp_path / "0.arrow", ["language"], [], iter([table]))
+    tables = CandidateTables([tmp_path / "0.arrow"], ["a"], {"language": ["eng"]}, [])
+    settings = mixture([axis], weights={"a": 1}, budget=4, max_epochs=MaxEpochs(None, None, cells))
+    with pytest.raises(ValueError, match=said) as caught:
+        compose_stages(tables, [Stage("train", [], settings)])
+    assert str(caught.value).startswith("mixture.max_epochs: ")
 
 
 def test_unknown_faults__names_near_cells():

@@ -235,7 +235,9 @@ def test_mixture__verify_compares_its_account_with_ledger_and_shards(mixed, tmp_
 @pytest.mark.parametrize(
     ("mixture", "said"),
     [
-        ({"budget": {"bytes": 10**9}}, "mixture: the cell one has"),
+        ({"budget": {"documents": 10**5}}, "mixture: the cell one has"),
+        ({"budget": {"documents": 10**3}, "max_epochs": {"all": 1.5}},
+         "but max_epochs.all (1.5) allows"),
         ({"budget": {"bytes": 1000}, "by": [{"member": "nothing", "missing": "fail"}]},
          "have no value for nothing"),
         ({"budget": {"bytes": 1000}, "by": [{"member": "where.source"}],

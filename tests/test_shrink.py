@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stream_corpus import documents, write_corpus
 
-from corpusmill.mill.decide.mixture import Axis, Mixture
+from corpusmill.mill.decide.mixture import Axis, MaxEpochs, Mixture
 from corpusmill.reader import Batches, Corpus, InOrder, Shrunk
 from corpusmill.tools.tune.shrink.pool import Pool
 from corpusmill.tools.tune.shrink.proxies import Proxy, Shrinker, drawn, merged, of_corpus
@@ -32,7 +32,8 @@ def pool_of(sizes: list[int], sources: list[int], copies: list[int] | None = Non
 
 def mixture_of(shares: dict[str, float], budget: int, most: int = 20, **changed) -> Mixture:
     mixture = Mixture(
-        "tokens", budget, [Axis("source")], [], dict.fromkeys(NAMES, 1.0), shares, most, None,
+        "tokens", budget, [Axis("source")], [], dict.fromkeys(NAMES, 1.0), shares, most,
+        MaxEpochs(None, None, {}),
         "fail", 3, "sample",
     )  # fmt: skip
     return mixture._replace(**changed)

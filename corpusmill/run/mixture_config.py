@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from corpusmill.messages.near_names import meant
+from corpusmill.mill.decide.cells import names_between, quantile_names
 from corpusmill.mill.decide.curves import CURVES
 from corpusmill.mill.decide.fates import SPLITS, STAGE_NAME, TRAIN
 from corpusmill.mill.decide.mixture import (
@@ -18,6 +19,7 @@ from corpusmill.mill.decide.mixture import (
     SIZE,
     Axis,
     Factor,
+    MaxEpochs,
     Mixture,
     member_column,
 )
@@ -137,6 +139,16 @@ class By(Entry):
     def is_source(self) -> bool:
         return self.entry == "source" or self.told.get("value") == "source"
 
+    def among(self, sources: Sequence[str]) -> "By":
+        """Return the entry for some of the sources."""
+        if "groups" not in self.told:
+            return self
+        groups = {
+            group: [name for name in names if name in sources]
+            for group, names in self.told["groups"].items()
+        }
+        return By({"groups": {group: names for group, names in groups.items() if names}})
+
     def axis(self, config: "Config") -> Axis:
         told = self.told
         if groups := told.get("groups"):
@@ -171,6 +183,45 @@ class By(Entry):
         elif "value" in told:
             yield from value_faults(told["value"], bool({"bins", "quantiles"} & set(told)), place,
                                     config)  # fmt: skip
+
+
+class Maxima(Entry):
+    """The value of `mixture.max_epochs`: a number is short for {each: number}."""
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        number = {"type": "number", "exclusiveMinimum": 0}
+        properties = {
+            "each": number | {"description": "Maximum of each cell that `cells` does not name."},
+            "all": number
+            | {
+                "description": "Maximum of the whole budget, relative to the size of all documents "
+                "with a factor above 0."
+            },
+            "cells": {
+                "type": "object",
+                "additionalProperties": number | {"description": "Maximum of this cell."},
+                "description": "Maximum of single cells, by their names along the first entry of "
+                "`by`: {books: 8, web: 2}.",
+            },
+        }
+        return {"type": ["number", "object", "null"], "exclusiveMinimum": 0,
+                "properties": properties, "additionalProperties": False,
+                "minProperties": 1}  # fmt: skip
+
+    @property
+    def max_epochs(self) -> MaxEpochs:
+        told = self.entry if isinstance(self.entry, dict) else {"each": self.entry}
+        cells = {str(name): most for name, most in told.get("cells", {}).items()}
+        return MaxEpochs(told.get("each"), told.get("all"), cells)
+
+    def faults(self, first: By, config: "Config") -> Iterator[str]:
+        """Yield a sentence per cell that cannot exist. first: the first entry of `by`."""
+        axis = first.axis(config)
+        names = known_names(axis, config)
+        for name in self.max_epochs.cells:
+            if names is not None and name not in names:
+                yield f"mixture.max_epochs: there is no {axis.name} {name}.{meant(name, names)}"
 
 
 class Copies(Entry):
@@ -228,6 +279,17 @@ class Copies(Entry):
                 return
         yield from curve_faults(self._steps, kind == "quantiles", f"{place}.{kind}")
         yield from value_faults(entry["by"], True, f"{place}.by", config)
+
+
+def known_names(axis: Axis, config: "Config") -> list[str] | None:
+    """Return the names of the cells along an axis; None if only the documents have them."""
+    if not axis.column:
+        return list(
+            dict.fromkeys((axis.groups or {name: name for name in config.weights}).values())
+        )
+    if axis.quantiles:
+        return [*quantile_names(axis.quantiles), NONE]
+    return None if axis.edges is None else [*names_between(axis.edges), NONE]
 
 
 def is_ascending(numbers: Sequence[float]) -> bool:
@@ -321,13 +383,15 @@ class MixtureKeys(Section):
         "multiplied."
     )
     max: int = key("Maximum number of copies of a document.", least=1, most=1000)
-    max_epochs: float | None = key(
-        "Maximum size of a cell's copies, relative to the size of its documents.", above=0
+    max_epochs: Maxima = key(
+        "Maximum size of a cell's copies, relative to the size of its documents. A number for each "
+        "cell; or {each: 4, cells: {books: 8}, all: 2}, where `all` is about the whole mixture. It "
+        "limits what a budget takes."
     )
     on_shortage: Literal["fail", "rescale", "repeat"] = key(
         "What happens if a cell has too few documents for its share. fail: the run stops. "
-        "rescale: other cells get what is missing, in proportion. repeat: max_epochs does not "
-        "apply."
+        "rescale: other cells get what is missing, in proportion; if all are full, the run "
+        "stops. repeat: max_epochs does not apply, and max does."
     )
 
     @property
@@ -355,6 +419,7 @@ class MixtureKeys(Section):
         ]  # fmt: skip
         yield from faults
         if not faults:
+            yield from self.max_epochs.faults(self.by[0], config)
             yield from self._share_faults(config)
         if self.counts_tokens and config.tokenizer.source == "train":
             yield (
@@ -367,8 +432,9 @@ class MixtureKeys(Section):
         shares = self.shares
         if self.budget.size is None and shares != PROPORTIONAL:
             yield "mixture.shares: shares need a mixture.budget. Give one."
-        if shares == UNIMAX and self.max_epochs is None:
-            yield "mixture.shares: unimax needs mixture.max_epochs. Give it."
+        maxima = self.max_epochs.max_epochs
+        if shares == UNIMAX and maxima.each is None and not maxima.cells:
+            yield "mixture.shares: unimax needs mixture.max_epochs. Give it, for each cell."
         if not isinstance(shares, dict):
             return
         if self._names_file:
@@ -392,9 +458,7 @@ class MixtureKeys(Section):
         axis = self.by[0].axis(config)
         if axis.column:
             return
-        names = list(
-            dict.fromkeys((axis.groups or {name: name for name in config.weights}).values())
-        )
+        names = known_names(axis, config) or []
         for name in dict.fromkeys(str(one) for one in shares):
             if name not in names:
                 yield f"mixture.shares: there is no {axis.name} {name}.{meant(name, names)}"
@@ -434,7 +498,7 @@ class MixtureKeys(Section):
             weights=config.weights,
             shares=shares,
             most=self.max,
-            max_epochs=self.max_epochs,
+            max_epochs=self.max_epochs.max_epochs,
             on_shortage=self.on_shortage,
             seed=config.shuffle.seed if seed is None else seed,
             purpose=purpose_in(split, "sample"),
@@ -461,7 +525,7 @@ class StageKeys(Section):
     normalize: bool | None = key("As in mixture.", default=None)
     copies: list[Any] | None = key("As in mixture.", default=None)
     max: int | None = key("As in mixture.", default=None, least=1, most=1000)
-    max_epochs: float | None = key("As in mixture.", default=None, above=0)
+    max_epochs: float | dict[str, Any] | None = key("As in mixture.", default=None, above=0)
     on_shortage: Literal["fail", "rescale", "repeat"] | None = key("As in mixture.", default=None)
     seed: int | None = key(
         "Seed of the sampling and the order of the stage; default: shuffle.seed.",

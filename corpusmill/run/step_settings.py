@@ -137,4 +137,5 @@ def mixture_as_json(mixture: Mixture) -> dict:
     return mixture._asdict() | {
         "axes": [axis._asdict() for axis in mixture.axes],
         "factors": [factor._asdict() for factor in mixture.factors],
+        "max_epochs": mixture.max_epochs._asdict(),
     }

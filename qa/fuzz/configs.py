@@ -217,6 +217,21 @@ def mixture(random: random.Random, config: dict, sizes: dict[str, int]) -> dict:
     found["copies"] = _curves(random, config)
     if found["copies"] and random.random() < 0.2:
         return {"copies": found["copies"], "by": found["by"], "max": found["max"]}
+    if "max_epochs" in found and random.random() < 0.5:
+        found["max_epochs"] = _maxima(random, found["max_epochs"], names, found["by"][0])
+    return found
+
+
+def _maxima(random: random.Random, each: float, names: list[str], first: str | dict) -> dict:
+    """Maxima of epochs: of each cell, of all, of some cells."""
+    some = [0.5, 1, 2.5, 8]
+    found: dict = {"each": each}
+    if random.random() < 0.5:
+        found["all"] = random.choice(some)
+    if first == "source":
+        found["cells"] = {name: random.choice(some) for name in names if random.random() < 0.5}
+    elif isinstance(first, dict) and "quantiles" in first:
+        found["cells"] = {"q2": random.choice(some), "none": 1}
     return found
 
 

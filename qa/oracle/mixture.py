@@ -170,6 +170,27 @@ class Mixer:
             low, high = (low, middle) if has(middle) else (middle, high)
         return high
 
+    def max_epochs(self, cell: Name) -> float | None:
+        """The maximum of a cell, whatever happens if it is too small."""
+        given = self.settings["max_epochs"]
+        if not isinstance(given, dict):
+            return given
+        of_first = {str(name): most for name, most in given.get("cells", {}).items()}
+        return of_first[cell[0]] if cell[0] in of_first else given.get("each")
+
+    def refuse_epochs(self, budget: int) -> None:
+        """Refuse a maximum of a cell that cannot be, and a budget above the maximum of all."""
+        given = self.settings["max_epochs"]
+        if not isinstance(given, dict):
+            return
+        known = self.axes[0][1]
+        if unknown := {str(name) for name in given.get("cells", {})} - set(known):
+            raise ValueError(f"mixture: no document is in {unknown}")
+        usable = sum(self.size[d.id] for d in self.candidates if self.factor[d.id])
+        is_limited = "all" in given and self.settings["on_shortage"] != "repeat"
+        if is_limited and budget > exact(given["all"]) * usable:
+            raise ValueError(f"mixture: too little in all cells, {usable}")
+
     def limit(self, documents: list[Document], max_epochs: float | None) -> int:
         most = self.settings["max"]
         full = sum(self.size[d.id] * most for d in documents if self.factor[d.id])
@@ -192,7 +213,7 @@ class Mixer:
         mass = {one: sum(map(self.mass, lists)) for one, lists in of_first.items()}
         if shares == "unimax":
             room = {
-                one: sum(self.limit(documents, self.settings["max_epochs"]) for documents in lists)
+                one: sum(self.limit(documents, self.max_epochs(one)) for documents in lists)
                 for one, lists in of_first.items()
             }
             left, found = Fraction(budget), {}
@@ -222,6 +243,7 @@ class Mixer:
                     levels = (self.level(d, k) for k in range(self.settings["max"]))
                     found[d.id] = sum(one <= 1 for one in levels)
             return found
+        self.refuse_epochs(budget)
         targets, groups = self.targets(cells, budget)
         reached, waiting = {}, []
         for place, (cell, documents) in enumerate(cells.items()):
@@ -283,8 +305,10 @@ class Mixer:
                 if mass:
                     shares[cell] = share * self.mass(cells[cell]) / mass
         repeats = self.settings["on_shortage"] == "repeat"
-        epochs = None if repeats else self.settings["max_epochs"]
-        limits = {cell: self.limit(documents, epochs) for cell, documents in cells.items()}
+        limits = {
+            cell: self.limit(documents, None if repeats else self.max_epochs(cell))
+            for cell, documents in cells.items()
+        }
         sizes = {cell: share * budget for cell, share in shares.items()}
         if self.settings["on_shortage"] == "rescale":
             sizes = rescaled(sizes, limits)

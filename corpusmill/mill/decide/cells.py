@@ -59,6 +59,10 @@ def names_between(edges: list[float]) -> list[str]:
     return [f"<{told[0]}", *between, f">={told[-1]}"]
 
 
+def quantile_names(count: int) -> list[str]:
+    return [f"q{place}" for place in range(1, count + 1)]
+
+
 class Grid:
     """The cells of a mixture over candidates."""
 
@@ -86,7 +90,7 @@ class Grid:
         if axis.quantiles:
             values = self._quantiles[axis.column]
             edges = [values[share] for share in shares_of_quantiles(axis.quantiles) if values]
-            names = [f"q{place}" for place in range(1, axis.quantiles + 1)]
+            names = quantile_names(axis.quantiles)
             return Scale(axis, [*names, NONE], np.array(edges, np.float64))
         if axis.edges is not None:
             return Scale(axis, [*names_between(axis.edges), NONE], np.array(axis.edges, np.float64))

@@ -122,11 +122,9 @@ def compose(tables: Tables, mixture: Mixture) -> Composition:
         return Composition(
             grid, cells, supplies, None, None, reached, levels, quantiles, tables.labels
         )
-    refuse_unknown(mixture, supplies)
+    refuse_unknown(mixture, supplies, grid.scales[0].names)
     shares, groups = shares_of_cells(mixture.shares, supplies, mixture.budget, mixture.max_epochs)
-    targets = targets_of(
-        shares, supplies, mixture.budget, mixture.max_epochs, mixture.on_shortage, mixture.unit
-    )
+    targets = targets_of(shares, supplies, mixture)
     done = apportion(
         pieces, cells.classes, sums, targets.sizes, targets.limits, groups, mixture.budget
     )
@@ -181,12 +179,20 @@ def refuse_missing(mixture: Mixture, supplies: list[Supply]) -> None:
             )
 
 
-def refuse_unknown(mixture: Mixture, supplies: list[Supply]) -> None:
-    if not isinstance(mixture.shares, Mapping) or set(mixture.shares) == {"temperature"}:
-        return
-    given = {names: share for names, share in given_shares(mixture.shares).items() if share}
-    if faults := unknown_faults(given, [one.names for one in supplies]):
-        raise ValueError("\n".join(f"mixture.shares: {fault}" for fault in faults))
+def refuse_unknown(mixture: Mixture, supplies: list[Supply], first: list[str]) -> None:
+    """Raise ValueError for cells in the configuration that do not exist. first: the names along
+    the first axis."""
+    limited = [(name,) for name in mixture.max_epochs.cells]
+    faults = [
+        f"mixture.max_epochs: {fault}"
+        for fault in unknown_faults(limited, [(name,) for name in first])
+    ]
+    if isinstance(mixture.shares, Mapping) and set(mixture.shares) != {"temperature"}:
+        given = [names for names, share in given_shares(mixture.shares).items() if share]
+        cells = [one.names for one in supplies]
+        faults += [f"mixture.shares: {fault}" for fault in unknown_faults(given, cells)]
+    if faults:
+        raise ValueError("\n".join(faults))
 
 
 def copies_of_part(composed: Composition, columns: Columns) -> tuple[np.ndarray, np.ndarray]:
@@ -233,9 +239,17 @@ def used_by(stages: list[Chosen], columns: Columns) -> np.ndarray:
 
 
 def compose_stages(tables: CandidateTables, stages: list[Stage]) -> list[StageComposition]:
-    """Return the composition of each stage; raise ValueError if one cannot be reached."""
+    """Return the composition of each stage; raise ValueError if one cannot be reached.
+
+    It names the faults of all stages but those that exclude a stage with faults.
+    """
     found: list[StageComposition] = []
+    faults: list[str] = []
+    failed: set[str] = set()
     for stage in stages:
+        if failed & set(stage.exclude):
+            failed.add(stage.split)
+            continue
 
         def is_used(columns: Columns, exclude: list[str] = stage.exclude) -> np.ndarray:
             chosen = chosen_by_stages(found, columns)
@@ -246,11 +260,13 @@ def compose_stages(tables: CandidateTables, stages: list[Stage]) -> list[StageCo
                 tables._replace(is_used=is_used if stage.exclude else None), stage.mixture
             )
         except ValueError as error:
-            if stage.split == TRAIN:
-                raise
-            lines = str(error).splitlines()
-            raise ValueError("\n".join(f"stage {stage.split}: {line}" for line in lines)) from error
+            place = "" if stage.split == TRAIN else f"stage {stage.split}: "
+            faults += [place + line for line in str(error).splitlines()]
+            failed.add(stage.split)
+            continue
         found.append(StageComposition(stage.split, stage.exclude, composed))
+    if faults:
+        raise ValueError("\n".join(faults))
     return found
 
 

@@ -48,6 +48,21 @@ class Factor(NamedTuple):
     """Whether a limit is a share of the documents, ranked from the lowest value, and no value."""
 
 
+class MaxEpochs(NamedTuple):
+    """Maximum sizes of copies, relative to the size of their documents. None: no maximum."""
+
+    each: float | None
+    """Of each cell that `cells` does not name."""
+    all: float | None
+    """Of the whole mixture, relative to all documents with a factor above 0."""
+    cells: dict[str, float]
+    """Of cells by their name along the first axis."""
+
+    def of_cell(self, names: tuple[str, ...]) -> float | None:
+        """Return the maximum of a cell. names: along each axis."""
+        return self.cells.get(names[0], self.each)
+
+
 class Mixture(NamedTuple):
     """The settings. `key` names of the configuration are in corpusmill/run/mixture_config.py."""
 
@@ -60,7 +75,7 @@ class Mixture(NamedTuple):
     """Weight of each source."""
     shares: Any
     most: int
-    max_epochs: float | None
+    max_epochs: MaxEpochs
     on_shortage: str
     seed: int
     purpose: str

@@ -2,14 +2,14 @@
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from corpusmill.messages.near_names import near_names
-from corpusmill.mill.decide.mixture import as_fraction
+from corpusmill.mill.decide.mixture import MaxEpochs, Mixture, as_fraction
 
 PROPORTIONAL, UNIMAX, TEMPERATURE = "proportional", "unimax", "temperature"
 FILE, RUN = "file", "run"
@@ -44,6 +44,19 @@ def given_shares(shares: Mapping[str, Any], before: Names = ()) -> dict[Names, F
             found |= given_shares(share, names)
         else:
             found[names] = as_fraction(share)
+    return found
+
+
+def first_shares(shares: Any) -> dict[str, Fraction] | None:
+    """Return given shares of cells along the first axis, divided by their sum; None if they are
+    computed from the documents."""
+    if not isinstance(shares, Mapping) or set(shares) == {TEMPERATURE}:
+        return None
+    given = given_shares(shares)
+    total = sum(given.values())
+    found: dict[str, Fraction] = {}
+    for names, share in given.items():
+        found[names[0]] = found.get(names[0], Fraction(0)) + share / total
     return found
 
 
@@ -123,10 +136,10 @@ def share_faults(shares: Mapping[Names, Fraction], normalize: bool) -> list[str]
     return []
 
 
-def unknown_faults(shares: Mapping[Names, Fraction], cells: Sequence[Names]) -> list[str]:
-    """Return a sentence per share of a cell that does not exist."""
+def unknown_faults(given: Iterable[Names], cells: Sequence[Names]) -> list[str]:
+    """Return a sentence per given cell that does not exist. given: the first names of cells."""
     faults = []
-    for names in shares:
+    for names in given:
         if any(cell[: len(names)] == names for cell in cells):
             continue
         known = sorted({":".join(cell[: len(names)]) for cell in cells})
@@ -137,7 +150,7 @@ def unknown_faults(shares: Mapping[Names, Fraction], cells: Sequence[Names]) -> 
 
 
 def shares_of_cells(
-    given: Any, supplies: Sequence[Supply], budget: int, max_epochs: float | None
+    given: Any, supplies: Sequence[Supply], budget: int, max_epochs: MaxEpochs
 ) -> tuple[list[Fraction], list[int]]:
     """Return the share of each cell, and the number of the share that it belongs to. The shares
     add up to 1, unless cells of given shares are empty.
@@ -167,7 +180,7 @@ def shares_of_cells(
 
 
 def _computed(
-    given: Any, supplies: Sequence[Supply], budget: int, max_epochs: float | None
+    given: Any, supplies: Sequence[Supply], budget: int, max_epochs: MaxEpochs
 ) -> dict[Names, Fraction]:
     """Return shares of cells along the first axis."""
     mass: dict[Names, Fraction] = {}
@@ -175,7 +188,7 @@ def _computed(
     for one in supplies:
         first = one.names[:1]
         mass[first] = mass.get(first, Fraction(0)) + one.mass
-        room[first] = room.get(first, Fraction(0)) + limit_of(one, max_epochs)
+        room[first] = room.get(first, Fraction(0)) + limit_of(one, max_epochs.of_cell(one.names))
     if given == UNIMAX:
         left, shares = Fraction(budget), {}
         for place, first in enumerate(sorted(room, key=lambda one: (room[one], one))):
@@ -194,7 +207,7 @@ def _computed(
 
 
 def limit_of(supply: Supply, max_epochs: float | None) -> int:
-    """Return the maximum size of a cell."""
+    """Return the maximum size of a cell. max_epochs: of this cell."""
     if max_epochs is None:
         return supply.capacity
     return min(supply.capacity, int(as_fraction(max_epochs) * supply.size))
@@ -210,37 +223,39 @@ class Targets(NamedTuple):
     """int64: the maximum size of each cell."""
 
 
-def targets_of(
-    shares: list[Fraction],
-    supplies: Sequence[Supply],
-    budget: int,
-    max_epochs: float | None,
-    on_shortage: str,
-    unit: str,
-) -> Targets:
-    """Return the targets; raise ValueError with a sentence per cell that has too little."""
-    if on_shortage == "repeat":
-        max_epochs = None
-    limits = [limit_of(one, max_epochs) for one in supplies]
+def targets_of(shares: list[Fraction], supplies: Sequence[Supply], mixture: Mixture) -> Targets:
+    """Return the targets; raise ValueError with a sentence per cell that has too little, and one if
+    all cells together have."""
+    budget, repeats = mixture.budget or 0, mixture.on_shortage == "repeat"
+    maxima = [None if repeats else mixture.max_epochs.of_cell(one.names) for one in supplies]
+    limits = [limit_of(one, most) for one, most in zip(supplies, maxima, strict=True)]
     sizes = [share * budget for share in shares]
-    short = [k for k, size in enumerate(sizes) if size > limits[k]]
-    if short and on_shortage == "rescale":
-        sizes = _rescaled(sizes, limits)
-        short = [k for k, size in enumerate(sizes) if size > limits[k]]
-    if short:
-        told = [
-            _shortage(supplies[k], shares[k], sizes[k], limits[k], unit, max_epochs) for k in short
-        ]
-        largest = min(limits[k] / shares[k] for k in short)
+    if mixture.on_shortage == "rescale":
+        sizes = rescaled(sizes, limits)
+    told, largest = [], []
+    for place, supply in enumerate(supplies):
+        if sizes[place] > limits[place]:
+            told.append(_shortage(supply, shares[place], sizes[place], limits[place], mixture))
+            largest.append(limits[place] / shares[place])
+    if told and mixture.on_shortage == "rescale":  # then all cells with a share are full
+        largest = [Fraction(sum(most for most, s in zip(limits, shares, strict=True) if s))]
+    if mixture.max_epochs.all is not None and not repeats:
+        usable = sum(one.capacity for one in supplies) // mixture.most
+        limit = int(as_fraction(mixture.max_epochs.all) * usable)
+        if budget > limit:
+            told.append(_shortage_of_all(usable, limit, mixture))
+            largest.append(Fraction(limit))
+    if told:
         raise ValueError(
             "\n".join(told)
-            + f"\nmixture.budget: {int(largest):,} {unit} is the largest budget that these cells "
-            "allow. Lower the budget or the shares, raise max_epochs or max, or set on_shortage."
+            + f"\nmixture.budget: {int(min(largest)):,} {mixture.unit} is the largest budget that "
+            "these cells allow. Lower the budget or the shares, raise max_epochs or max, or set "
+            "on_shortage."
         )
     return Targets(shares, sizes, np.array(limits, np.int64))
 
 
-def _rescaled(sizes: list[Fraction], limits: list[int]) -> list[Fraction]:
+def rescaled(sizes: list[Fraction], limits: list[int]) -> list[Fraction]:
     """Return sizes within the limits: what cells lack goes to the others, in proportion."""
     found = list(sizes)
     full: set[int] = set()
@@ -255,18 +270,22 @@ def _rescaled(sizes: list[Fraction], limits: list[int]) -> list[Fraction]:
     return found
 
 
-def _shortage(
-    supply: Supply,
-    share: Fraction,
-    size: Fraction,
-    limit: int,
-    unit: str,
-    max_epochs: float | None,
-) -> str:
+def _shortage(supply: Supply, share: Fraction, size: Fraction, limit: int, mixture: Mixture) -> str:
     epochs = f", {float(size / supply.size):.3g} epochs" if supply.size else ""
-    bound = f"max_epochs ({max_epochs:g}) and max allow" if max_epochs else "max allows"
+    maximum = mixture.max_epochs.of_cell(supply.names)
+    has_maximum = maximum is not None and mixture.on_shortage != "repeat"
+    bound = f"max_epochs ({maximum:g}) and max allow" if has_maximum else "max allows"
     return (
         f"mixture: the cell {':'.join(supply.names)} has {supply.documents:,} documents with "
-        f"{supply.size:,} {unit}; its share of {float(share):.4g} needs {int(size):,}{epochs}, but "
-        f"{bound} {limit:,}."
+        f"{supply.size:,} {mixture.unit}; its share of {float(share):.4g} needs {int(size):,}"
+        f"{epochs}, but {bound} {limit:,}."
+    )
+
+
+def _shortage_of_all(usable: int, limit: int, mixture: Mixture) -> str:
+    budget, unit = mixture.budget or 0, mixture.unit
+    epochs = f", {budget / usable:.3g} epochs" if usable else ""
+    return (
+        f"mixture: the documents that may be used have {usable:,} {unit}; the budget needs "
+        f"{budget:,}{epochs}, but max_epochs.all ({mixture.max_epochs.all:g}) allows {limit:,}."
     )

@@ -24,13 +24,14 @@ from corpusmill.mill.decide.apportioning import (
 )
 from corpusmill.mill.decide.cells import Cells, Grid, candidates_of, cells_of
 from corpusmill.mill.decide.composition import refuse_missing, refuse_unknown, supplies_of
-from corpusmill.mill.decide.mixture import Mixture
+from corpusmill.mill.decide.mixture import MaxEpochs, Mixture
 from corpusmill.mill.decide.quantiles import quantiles_of
 from corpusmill.mill.decide.shares import Supply, shares_of_cells, targets_of
 from corpusmill.mill.read.ids import keyed_hash
 from corpusmill.tools.tune.shrink.pool import Pool
 
 PURPOSE = "shrink"
+NO_MAXIMUM = MaxEpochs(None, None, {})
 
 
 class Proxy(NamedTuple):
@@ -110,6 +111,8 @@ def of_corpus(pool: Pool, tokens: int, seed: int) -> Proxy:
 class Divided(NamedTuple):
     """A pool, divided into cells."""
 
+    first: list[str]
+    """The names along the first axis."""
     cells: Cells
     supplies: list[Supply]
     sums: Sums
@@ -143,17 +146,15 @@ class Shrinker:
         budget = mixture.budget
         assert budget
         refuse_larger(tokens, budget)
-        key = repr(mixture._replace(shares=None, budget=None, max_epochs=None))
+        key = repr(mixture._replace(shares=None, budget=None, max_epochs=NO_MAXIMUM))
         if key not in self._divided:
             self._divided[key] = divided(self._pool, mixture)
         of_pool = self._divided[key]
-        refuse_unknown(mixture, of_pool.supplies)
+        refuse_unknown(mixture, of_pool.supplies, of_pool.first)
         shares, groups = shares_of_cells(
             mixture.shares, of_pool.supplies, budget, mixture.max_epochs
         )
-        wanted = targets_of(
-            shares, of_pool.supplies, budget, mixture.max_epochs, mixture.on_shortage, "tokens"
-        )
+        wanted = targets_of(shares, of_pool.supplies, mixture)
         chosen = self._documents(key, of_pool, tokens / budget)
         sizes = [
             min(size * tokens / budget, Fraction(most))
@@ -197,7 +198,9 @@ def divided(pool: Pool, mixture: Mixture) -> Divided:
     supplies = supplies_of(grid, cells, pool)
     refuse_missing(mixture, supplies)
     every = candidates_of(grid, cells, pool.columns)
-    return Divided(cells, supplies, sums_of(iter([every]), len(cells.pairs)), every)
+    return Divided(
+        grid.scales[0].names, cells, supplies, sums_of(iter([every]), len(cells.pairs)), every
+    )
 
 
 def refuse_larger(tokens: int, target: int) -> None:
