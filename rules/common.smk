@@ -75,6 +75,7 @@ from corpusmill.run import record
 from corpusmill.run.config import config_digest
 from corpusmill.run.disk import unwritable
 from corpusmill.run.early_checks import early_checks, notes_of
+from corpusmill.run.early_shortages import likely_shortages
 from corpusmill.run.input_files import told_replaced
 from corpusmill.run.job_list import JOB_LIST, save_job_list
 from corpusmill.run.job_state import state_file
@@ -178,7 +179,8 @@ def finish_checks():
         return
     if faults := faults_before_run(CONFIG, LAYOUT, EARLY_CHECKS, RESULTS, not IN_CONDA):
         RUN.stop("\n".join(faults))
-    for noticed in [*INPUTS.skipped, *notes_of(EARLY_CHECKS)]:
+    likely = likely_shortages(CONFIG, INPUTS.milled)
+    for noticed in [*INPUTS.skipped, *notes_of(EARLY_CHECKS), *likely]:
         RUN.note(noticed)
 
 

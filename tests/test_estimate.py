@@ -174,7 +174,7 @@ def told_of(**changed) -> list[str]:
         records=100, documents=100, text_bytes=1e6, filtered=90, duplicates=Range(1, 1, 1),
         kept=89, kept_bytes=1e6, tokens=5, stages=[], seconds=1, cpu_seconds=1, cores=1,
         disk_bytes=1, kept_disk_bytes=1, taken_share=1.0, compared=90, exports_disk_bytes=0,
-        milled_bytes=2_000_000,
+        milled_bytes=2_000_000, mixture={},
     )  # fmt: skip
     return list(told(found._replace(**changed)))
 

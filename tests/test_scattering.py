@@ -141,8 +141,9 @@ def test_scatter__refuses_decisions_about_another_number_of_documents(
     made = ScatterFiles(tmp_path / "data", tmp_path / "index.npy", tmp_path / "counts.json")
     with pytest.raises(ValueError, match=f"{ROWS} documents, but there are decisions about"):
         script.scatter(
-            tmp_path / "text.arrow", None, script.Counted([], []), PART, {"train": 1}, 1, made
-        )
+            tmp_path / "text.arrow", None, script.Counted([], []), PART, {"train": 1}, {}, None,
+            made,
+        )  # fmt: skip
 
 
 @given(st.lists(st.integers(0, 40), max_size=20), st.integers(0, 20), st.integers(1, 50))

@@ -19,6 +19,7 @@ from corpusmill.run.config_files import (
 )
 from corpusmill.run.disk import amount, free_bytes
 from corpusmill.run.early_checks import early_checks, faults_of, notes_of, told_of_tokenizer
+from corpusmill.run.early_shortages import likely_shortages
 from corpusmill.run.layout import Layout
 from corpusmill.run.workflow_files import PACKAGE, workflow_home
 from corpusmill.tools.export.before_run import faults_before_run, wanted_disk
@@ -35,7 +36,9 @@ def checked(configs: list[Path]) -> tuple[list[str], list[str]]:
     checks = early_checks(config, layout.inputs, RESULTS, PACKAGE.parent, ask_hub=True)
     faults = faults_before_run(config, layout, checks, RESULTS)
     told = {} if faults_of(checks) else told_of_tokenizer(config, checks, RESULTS)
-    notes = layout.inputs.skipped + ([] if faults else notes_of(checks))
+    notes = [*layout.inputs.skipped]
+    if not faults:
+        notes += [*notes_of(checks), *likely_shortages(config, layout.inputs.milled)]
     about = facts(config, layout, told.get("end_of_text"))
     return about + [f"NOTE: {note}" for note in notes], faults
 

@@ -10,6 +10,7 @@ from corpusmill.run.clock import clock_faults
 from corpusmill.run.config import Config
 from corpusmill.run.disk import Disk, disk_faults, expected_disk
 from corpusmill.run.early_checks import EarlyCheck, faults_of, told_of_tokenizer
+from corpusmill.run.early_shortages import certain_shortages
 from corpusmill.run.layout import Layout
 
 
@@ -37,5 +38,6 @@ def faults_before_run(
 
         told = {} if faults else told_of_tokenizer(config, checks, results)
         faults += faults_ahead(config.output.exports, told.get("vocabulary"))
+    faults += certain_shortages(config, layout.inputs.milled)
     faults += disk_faults(wanted_disk(config, layout).least, results)
     return faults + clock_faults(layout.inputs.every, results, time.time_ns())

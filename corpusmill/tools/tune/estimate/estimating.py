@@ -14,9 +14,12 @@ from corpusmill.messages.text_tables import aligned
 from corpusmill.mill.read.first_records import Asked, faults_of
 from corpusmill.run.config import Config
 from corpusmill.run.disk import amount, free_bytes
+from corpusmill.run.early_shortages import certain_shortages
 from corpusmill.run.job_progress import duration, phase
 from corpusmill.run.layout import Layout
 from corpusmill.tools.tune.estimate.duplicates import ALL, Groups, groups_of, similar_pairs
+from corpusmill.tools.tune.estimate.mixing import in_json as mixtures_in_json
+from corpusmill.tools.tune.estimate.mixing import told_of_mixtures
 from corpusmill.tools.tune.estimate.projection import Estimate, estimated
 from corpusmill.tools.tune.estimate.reading import Sizes, Texts, read_some
 from corpusmill.tools.tune.estimate.trial import Workflow, milled
@@ -45,6 +48,8 @@ def estimate(config: Config, layout: Layout, options: Options) -> Estimate:
         # Before timing: a wrong input would be read for long.
         if faults := faults_of(asked, config.input.readers, config.input.limits):
             raise ValueError("\n".join(faults))
+    if faults := certain_shortages(config, layout.inputs.milled):
+        raise ValueError("\n".join(faults))
     compiled = are_compiled()
     with tempfile.TemporaryDirectory(prefix="corpusmill-estimate-") as temporary:
         folder = Path(temporary)
@@ -64,16 +69,15 @@ def estimate(config: Config, layout: Layout, options: Options) -> Estimate:
                 "expected documents in the text read from the input files, found none. Correct "
                 "sources[].files, or read more with --read."
             )
+        text_bytes = reading.text_bytes
         if not compiled:
             # One-off compilation is not part of the estimated run.
             first = next(name for name, paths in reading.trial.items() if paths)
+            some = {first: reading.trial[first][:1]}
             with phase("compiling kernels", unit="jobs") as progress:
-                files = {first: reading.trial[first][:1]}
-                milled(config, files, reading.text_bytes, folder / "first", cores, progress)
+                milled(config, some, text_bytes, folder / "first", cores, progress)
         with phase("processing a sample", unit="jobs") as progress:
-            trial = milled(
-                config, reading.trial, reading.text_bytes, folder / "trial", cores, progress
-            )
+            trial = milled(config, reading.trial, text_bytes, folder / "trial", cores, progress)
     return estimated(config, reading, groups, trial, plan, (options.cores, cores))
 
 
@@ -112,6 +116,7 @@ def in_json(found: Estimate) -> dict[str, Any]:
         **found._asdict(),
         "duplicates": found.duplicates._asdict(),
         "stages": [stage._asdict() for stage in found.stages],
+        "mixture": mixtures_in_json(found.mixture),
     }
 
 
@@ -122,7 +127,8 @@ def told(found: Estimate) -> Iterator[str]:
     yield f"filtered     {found.filtered:,.0f} stay ({passed:.1%})"
     yield _duplicates(found)
     yield (
-        f"kept         {found.kept:,.0f} documents ({share:.1%}, weights applied), "
+        f"kept         {found.kept:,.0f} documents ({share:.1%}, "
+        f"{'copies' if found.mixture else 'weights'} applied), "
         f"{amount(found.kept_bytes)} of text"
     )
     yield f"tokens       {found.tokens:,.0f}"
@@ -136,6 +142,7 @@ def told(found: Estimate) -> Iterator[str]:
         f"{duration(found.cpu_seconds)} of CPU"
     )
     yield ""
+    yield from told_of_mixtures(found.mixture)
     rows = [
         [stage.name, f"{stage.jobs:,}", f"{stage.seconds:,.0f} s", f"{stage.mem_mb:,} MB"]
         for stage in found.stages

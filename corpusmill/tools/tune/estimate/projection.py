@@ -4,11 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from corpusmill.mill.decide.fates import TRAIN
 from corpusmill.run.config import Config
 from corpusmill.run.steps import STAGES, STEPS, stage_of
 from corpusmill.tools.export.exporting import disk_share
 from corpusmill.tools.tune.estimate.duplicates import Groups, Range, duplicates_in_all
-from corpusmill.tools.tune.estimate.reading import Reading
+from corpusmill.tools.tune.estimate.mixing import ExpectedMixture, Sampled, expected_mixtures
+from corpusmill.tools.tune.estimate.reading import Reading, Texts
 from corpusmill.tools.tune.estimate.trial import Plan, Trial
 
 SNAKEMAKE_JOB_SECONDS = 0.01
@@ -52,6 +54,7 @@ class Estimate(NamedTuple):
     compared: int  # documents from which duplicates are estimated
     exports_disk_bytes: float  # part of the disk
     milled_bytes: int  # of text, in the milled sample
+    mixture: dict[str, ExpectedMixture]  # of train or each stage; empty without a mixture
 
 
 def line_through(sizes: np.ndarray, seconds: np.ndarray, start: float) -> tuple[float, float]:
@@ -116,14 +119,11 @@ def disk_of(trial: Trial, text_bytes: float, kept_bytes: float) -> dict[str, flo
 def kept_in_all(
     config: Config, reading: Reading, dropped: np.ndarray, more: float, trial: Trial
 ) -> tuple[float, float]:
-    """Return documents and bytes kept, with copies by weight or as the mixture of the trial has
-    them.
+    """Return documents and bytes kept, with copies by weight.
 
     dropped: bool (documents that were compared,). more: factor for duplicates of documents outside
     the sample.
     """
-    if config.mixtures:
-        return trial.kept / trial.share, trial.kept_bytes / trial.share
     texts, count = reading.texts, len(reading.sources)
     weights = {source.name: source.weight for source in config.sources}
     copies = np.array([one.weight * weights[one.name] for one in reading.sources])
@@ -137,6 +137,42 @@ def kept_in_all(
         share = trial.kept_bytes / max(trial.text_bytes, 1)
         bytes *= min(1.0, share * reading.text_bytes / max(bytes, 1))
     return documents, bytes
+
+
+def sample_of_train(
+    config: Config, reading: Reading, dropped: np.ndarray, more: float, trial: Trial
+) -> Sampled:
+    """Return what the sampled documents that the filters keep stand for in train, before a mixture.
+    dropped, more: as for `kept_in_all`."""
+    texts, sources = reading.texts, reading.sources
+    weights = np.array([config.weights[one.name] for one in sources])
+    documents = np.array([one.weight for one in sources])
+    stays = (documents * (weights > 0))[texts.sources] * (1 - more * dropped)
+    sizes = texts.sizes.astype(float)
+    if config.spans.unit != "none":  # no filter has seen the text after spans are cut
+        share = trial.available_bytes / max(trial.text_bytes, 1)
+        read = sum(one.weight * one.text_bytes for one in sources)
+        sizes *= min(1.0, share * read / max(float(stays @ sizes), 1))
+    usual = trial.tokens / max(trial.kept_bytes, 1)
+    tokens = np.array([trial.tokens_per_byte.get(one.name, usual) for one in sources])
+    return Sampled(config.splits.fractions[TRAIN] * stays, weights[texts.sources], sizes,
+                   sizes * tokens[texts.sources])  # fmt: skip
+
+
+def written_in_all(
+    config: Config, mixture: dict[str, ExpectedMixture], texts: Texts, sampled: Sampled
+) -> tuple[float, float, float]:
+    """Return documents, bytes and tokens of all splits. Only validation and test have no
+    mixture."""
+    of_all = config.splits.fractions[TRAIN]
+    others = (1 - of_all) / of_all
+    count = int(texts.sources.max(initial=0)) + 1
+    found = []
+    for unit in ("documents", "bytes", "tokens"):
+        of_train = texts.by_source(count, sampled.stays * sampled.sizes(unit))
+        written = sum(getattr(one, unit) for one in mixture.values())
+        found.append(written + others * float(np.maximum(of_train, 0).sum()))
+    return found[0], found[1], found[2]
 
 
 def estimated(
@@ -156,6 +192,13 @@ def estimated(
     text_bytes = reading.text_bytes
     more = duplicates.likely / max(duplicates.least, 1)
     kept, kept_bytes = kept_in_all(config, reading, groups.dropped, more, trial)
+    tokens = trial.tokens / max(trial.kept_bytes, 1) * kept_bytes
+    mixture: dict[str, ExpectedMixture] = {}
+    if config.mixtures:
+        sampled = sample_of_train(config, reading, groups.dropped, more, trial)
+        cells = list(zip(reading.cells, reading.texts.cells.T, strict=True))
+        mixture = expected_mixtures(config.composed, cells, sampled, trial.epochs)
+        kept, kept_bytes, tokens = written_in_all(config, mixture, reading.texts, sampled)
     stages = stages_of(trial, plan, text_bytes, kept_bytes)
     # Waiting for a job or for Snakemake: the same in any run, plus a little per job.
     costs = np.concatenate(list(trial.jobs.values()))
@@ -171,7 +214,7 @@ def estimated(
         duplicates=duplicates,
         kept=kept,
         kept_bytes=kept_bytes,
-        tokens=trial.tokens / max(trial.kept_bytes, 1) * kept_bytes,
+        tokens=tokens,
         stages=stages,
         seconds=waiting + sum(stage.seconds for stage in stages) / cores[0],
         cpu_seconds=sum(stage.cpu_seconds for stage in stages),
@@ -182,4 +225,5 @@ def estimated(
         compared=reading.texts.sizes.size,
         exports_disk_bytes=disk["exports"],
         milled_bytes=trial.text_bytes,
+        mixture=mixture,
     )

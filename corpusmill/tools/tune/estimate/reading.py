@@ -18,6 +18,7 @@ from corpusmill.run.config import Config
 from corpusmill.run.job_progress import phase
 from corpusmill.run.layout import Layout
 from corpusmill.run.typed import as_given
+from corpusmill.tools.tune.estimate.mixing import FirstCells
 from corpusmill.tools.tune.measuring import measured_batches
 from corpusmill.tools.tune.sample import Sampled, Source, Wanted, proportional_sample, sources_of
 
@@ -50,6 +51,7 @@ class Texts(NamedTuple):
     signatures: np.ndarray  # uint32 (documents, permutations)
     digests: np.ndarray  # uint64 (documents,)
     sizes: np.ndarray  # int64 (documents,): bytes
+    cells: np.ndarray  # int64 (documents, stages): place in `names` of Reading.cells
 
     def by_source(self, count: int, values: np.ndarray | None = None) -> np.ndarray:
         """Return float64: the documents of each source, or sums of `values` over them."""
@@ -61,6 +63,8 @@ class Reading(NamedTuple):
     texts: Texts
     trial: dict[str, list[Path]]
     """Maps each source to its files of the milled sample. The largest source comes first."""
+    cells: list[FirstCells]
+    """Of each stage that a mixture composes."""
 
     @property
     def text_bytes(self) -> float:
@@ -81,29 +85,40 @@ def read_some(config: Config, layout: Layout, wanted: Sizes, folder: Path) -> Re
     how = Wanted.by(config)
     with phase("reading", int(read * sum(one.bytes for one in sources))) as progress:
         found = proportional_sample(sources, how, (read, taken), MOST_FILES, part, progress)
+    cells = [FirstCells(one.mixture.axes[0], config.weights) for one in config.composed]
     return Reading(
-        found, texts_kept(config, part, found), trial_files(sources, part, milled, how.seed, folder)
+        found,
+        texts_kept(config, part, found, cells),
+        trial_files(sources, part, milled, how.seed, folder),
+        cells,
     )
 
 
-def texts_kept(config: Config, part: Path, sampled: list[Sampled]) -> Texts:
-    """Return the documents of the sample that the filters keep."""
+def texts_kept(
+    config: Config, part: Path, sampled: list[Sampled], cells: list[FirstCells]
+) -> Texts:
+    """Return the documents of the sample that the filters keep. cells: of each stage."""
     names = [one.name for one in sampled]
     exact = config.dedup.method == "exact"
     hasher = MinHasher(**as_given(config.minhash) | ({"permutations": 0} if exact else {}))
     pieces = [Texts(np.zeros(0, np.int64), np.zeros((0, hasher.permutations), np.uint32),
-                    np.zeros(0, np.uint64), np.zeros(0, np.int64))]  # fmt: skip
+                    np.zeros(0, np.uint64), np.zeros(0, np.int64),
+                    np.zeros((0, len(cells)), np.int64))]  # fmt: skip
     with phase("filtering", sum(one.sampled for one in sampled), "documents") as progress:
         for left, table in measured_batches(part, config.filters, progress):
             kept = decided(config.filters, table).fates.kept
             column = TextColumn.of(left.texts.array().filter(pa.array(kept)))
             source = np.array([names.index(file["source"]) for file in left.files], np.int64)
+            sources = source[left.batch.column("file").to_numpy()[kept]]
+            of_kept = table.filter(pa.array(kept))
+            places = [one.places(of_kept, [names[k] for k in sources.tolist()]) for one in cells]
             pieces.append(
                 Texts(
-                    source[left.batch.column("file").to_numpy()[kept]],
+                    sources,
                     hasher.sign(column),
                     digest_words(digests_of(column)),
                     column.sizes(),
+                    np.array(places, np.int64).reshape(len(cells), sources.size).T,
                 )
             )
     return Texts(*map(np.concatenate, zip(*pieces, strict=True)))

@@ -6,35 +6,41 @@ import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from corpusmill.mill.decide.shares import PROPORTIONAL
 from corpusmill.mill.storage.files import load_json, save_plain_json
 from corpusmill.run.config import Config
 from corpusmill.run.job_progress import Phase
 from corpusmill.run.measurements import finished_jobs
-from corpusmill.run.mixture_config import Budget
+from corpusmill.run.mixture_config import By, MixtureKeys, StageKeys
 from corpusmill.run.snakemake_events import heard
 from corpusmill.run.typed import as_given
 from corpusmill.run.workflow_files import snakemake_with_workflow
 
 LAST_LINES = 12
+MOST_EPOCHS, MOST_COPIES = 4, 1000
+"""Maximum size of a trial's mixture, relative to its sample, and of copies of a document. A sample
+of which little is kept needs many."""
 
 
 class Trial(NamedTuple):
     text_bytes: int  # read
-    kept: int  # documents, with copies
-    kept_bytes: int
+    kept_bytes: int  # with copies
+    available_bytes: int  # without copies, before a mixture
     tokens: int
+    tokens_per_byte: dict[str, float]
+    """By source, as far as it has tokens."""
+    epochs: dict[str, float]
+    """Of train or each stage, if a mixture composes it."""
     jobs: dict[str, np.ndarray]
     """Maps each rule to float64 (jobs, 3): bytes of text, read or kept depending on the step;
     seconds; CPU seconds."""
     seconds: float
     folders: dict[str, int]
     """Bytes of each result folder; "" for files outside of folders."""
-    share: float
-    """Size of the budgets of mixtures, relative to those of the whole run."""
 
 
 class Plan(NamedTuple):
@@ -110,9 +116,9 @@ def _snakemake(folder: Path, config: Config, *options: str) -> list[str]:
     ]  # fmt: skip
 
 
-def trial_config(config: Config, files: dict[str, list[Path]], share: float) -> Config:
+def trial_config(config: Config, files: dict[str, list[Path]], text_bytes: float) -> Config:
     """Return the configuration for the files of a sample, without limits that a sample may
-    exceed. share: of budgets."""
+    exceed. text_bytes: of all input files."""
     sources = [
         replace(
             source,
@@ -128,29 +134,55 @@ def trial_config(config: Config, files: dict[str, list[Path]], share: float) -> 
     sizes = [path.stat().st_size for paths in files.values() for path in paths]
     part_bytes = max(sizes[1] if len(sizes) > 1 else 0, sum(sizes) // 3, 1 << 16)
     return replace(
-        config,
+        scaled_mixtures(config, files, text_bytes),
         sources=[*sources, *config.held_out],
         input=replace(config.input, part_bytes=part_bytes, verify="never"),
         # A sample may be shorter than the shipped lengths.
         output=replace(config.output, exports=[]),
         dedup=replace(config.dedup, max_group_texts=None),
         tokenizer=replace(config.tokenizer, max_lost_fraction=1),
-        # A sample may have nothing of a cell, or too little.
-        mixture=replace(
-            config.mixture,
-            budget=Budget(of_sample(config.mixture.budget.entry, share)),
-            shares="proportional",
-            on_shortage="rescale",
-        ),
-        stages=[
-            replace(stage, budget=of_sample(stage.budget, share), shares=None, on_shortage=None)
-            for stage in config.stages
-        ],
     )
 
 
-def of_sample(budget: dict[str, int] | None, share: float) -> dict[str, int] | None:
-    return budget and {unit: max(1, round(size * share)) for unit, size in budget.items()}
+def scaled_mixtures(config: Config, files: dict[str, list[Path]], text_bytes: float) -> Config:
+    """Return a configuration whose mixtures take as much of a sample, in proportion, as those given
+    take of all files. In a sample a cell may be empty or small, so shares are proportional."""
+    paths = [path for some in files.values() for path in some]
+    size = sum(path.stat().st_size for path in paths)
+    lines = sum(path.read_bytes().count(b"\n") for path in paths)
+    most = {"bytes": size, "tokens": size // 3, "documents": lines}
+    there = [name for name, some in files.items() if some]
+
+    def scaled(given: dict[str, Any]) -> dict[str, Any]:
+        taken = {name: given[name] for name in ("by", "budget") if given.get(name) is not None}
+        if by := taken.get("by"):
+            taken["by"] = [By.of(one).among(there).entry for one in by]
+        if budget := taken.get("budget"):
+            ((unit, total),) = budget.items()
+            of_sample = int(total * min(1.0, size / max(text_bytes, 1)))
+            taken["budget"] = {unit: max(1, min(of_sample, MOST_EPOCHS * most[unit]))}
+        return given | taken
+
+    def loose(keys: MixtureKeys) -> dict[str, Any]:
+        found = {"shares": PROPORTIONAL, "on_shortage": "rescale"}
+        if keys.budget.size is None:
+            return found
+        # A budget in documents is planned as if each had the maximum of copies.
+        of_documents = keys.budget.unit == "documents"
+        return found | {"max": MOST_COPIES // 10 if of_documents else MOST_COPIES}
+
+    shared = config.mixture
+    mixture = scaled(as_given(shared)) | loose(shared) | {"max_epochs": None}
+    stages = []
+    for one in config.stages:
+        stage = scaled(as_given(one)) | loose(one.mixture(shared))
+        strict = ("max_epochs", "exclude")
+        stages.append({name: value for name, value in stage.items() if name not in strict})
+    return replace(
+        config,
+        mixture=MixtureKeys.of(mixture) if config.mixtures else shared,
+        stages=[StageKeys.of(one) for one in stages],
+    )
 
 
 def milled(
@@ -161,40 +193,51 @@ def milled(
     cores: int,
     progress: Phase,
 ) -> Trial:
-    """Mill the sample. text_bytes: of the whole corpus. progress: counts jobs."""
+    """Mill the sample. text_bytes: of all input files. progress: counts jobs."""
     started = time.perf_counter()
-    sample = sum(path.stat().st_size for paths in files.values() for path in paths)
-    share = min(1.0, sample / max(text_bytes, 1))
-    config = trial_config(config, files, share)
+    config = trial_config(config, files, text_bytes)
     workflow = Workflow(folder, config, "--cores", str(cores), progress=progress)
     try:
         workflow.end()
     finally:
         workflow.stop()
-    return _found(folder, time.perf_counter() - started, share)
+    return _found(folder, time.perf_counter() - started)
 
 
 def _text_bytes(counts: dict) -> int:
     return sum(one.get("text_bytes", 0) for one in counts["by_source"].values())
 
 
-def _found(folder: Path, seconds: float, share: float) -> Trial:
+def _found(folder: Path, seconds: float) -> Trial:
     results = folder / "results"
     of_text = [_text_bytes(load_json(path)) for path in sorted(results.glob("text/*.json"))]
-    shards = {
-        f"{path.parent.name}/{path.stem}": load_json(path)
+    of_shard = {
+        f"{path.parent.name}/{path.stem}": _text_bytes(load_json(path))
         for path in results.glob("corpus/*/*.json")
     }
-    of_shard = {name: _text_bytes(counts) for name, counts in shards.items()}
+    summary = load_json(results / "summary.json")
+    sources = summary["sources"]
     return Trial(
         text_bytes=sum(of_text),
-        kept=sum(counts["documents"] for counts in shards.values()),
         kept_bytes=sum(of_shard.values()),
-        tokens=sum(load_json(results / f"tokens/{name}.json")["tokens"] for name in shards),
+        available_bytes=sum(
+            one["bytes"]["kept"] + one["bytes"]["dropped"].get("left_over", 0)
+            for one in sources.values()
+        ),
+        tokens=sum(load_json(results / f"tokens/{name}.json")["tokens"] for name in of_shard),
+        tokens_per_byte={
+            name: sum(one["tokens"].values()) / one["bytes"]["written"]
+            for name, one in sources.items()
+            if one["bytes"].get("written")
+        },
+        epochs={
+            split: sum(cell["reached"] for cell in one["cells"])
+            / max(sum(cell["size"] for cell in one["cells"]), 1)
+            for split, one in (summary.get("mixture") or {}).items()
+        },
         jobs=_works(folder / "logs", of_text, of_shard),
         seconds=seconds,
         folders=_sizes(results),
-        share=share,
     )
 
 
