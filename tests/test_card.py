@@ -113,6 +113,7 @@ def by_hand(sources: dict[str, Origin], domains: list[str] | None = None, **more
         "filters": more.pop("filters", []),
         "dedup": {"method": "exact", "threshold": 0.8, "resolve": "kept"},
         "splits": {"validation": 0.1, "test": 0},
+        "shuffle": {"seed": 42, **more.pop("shuffle", {})},
     }
     told = figures(len(sources)) | {
         "sources": {name: figures(1) for name in sources},
@@ -173,6 +174,20 @@ def test_card__takes_splits_from_the_manifest_and_the_account():
     )
     assert table(card, heading)
     assert 'corpus.split("first stage")' in card
+
+
+@pytest.mark.parametrize(
+    ("order", "said"),
+    [
+        ({}, "as text, shuffled\n"),
+        ({"order": "as_found"}, "as text, in the order of the input; to keep this order, read "),
+        ({"order": {"by": {"member": "s<b>"}, "bands": 4, "descending": True}},
+         "as text, train in 4 bands of descending s\\<b\\>, each shuffled, validation and test "),
+    ],
+)  # fmt: skip
+def test_card__says_the_order_of_the_documents(order, said):
+    card = dataset_card(by_hand({"a": Origin(None, None, None, None)}, shuffle=order))
+    assert said in card
 
 
 def test_card__has_the_cells_of_a_mixture_that_reached_most_first():

@@ -411,7 +411,8 @@ def test_disk__of_exports_is_what_they_take(tmp_path):
         size = sum(state.st_size for state in own if state.st_nlink == 1)
         assert size / tokens == pytest.approx(disk_share([name]), abs=0.2), name
     layout = SimpleNamespace(
-        cuts_spans=False, edits=False, mixes=False, counts_tokens=False, inputs=SimpleNamespace(
+        cuts_spans=False, edits=False, mixes=False, counts_tokens=False, arranges=False,
+        inputs=SimpleNamespace(
             text_bytes=1000, milled=[SimpleNamespace(text_bytes=1000, source="a")]
         ),
     )  # fmt: skip

@@ -33,6 +33,8 @@ TOKEN_BYTES = 4 / TEXT_PER_TOKEN
 PIECE_BYTES, ROW_BYTES = 16, 8
 """Size of a piece and of a row in the indexes of packed rows."""
 
+BYTES_OF_ORDER = 20
+"""Of each document in the tables that put documents in order."""
 LEAST_KEPT = 0.5
 """Minimum share of the expected final files for which to require space: filters may drop the
 rest."""
@@ -48,6 +50,7 @@ class Disk(NamedTuple):
 def expected_disk(config: Config, layout: Layout, exported: float) -> Disk:
     """Estimate the disk space of a run. exported: bytes of exports per byte of token shards."""
     of_documents = 4 * config.permutations + 32 + 12 * (config.band_setting[0] + 1) + 60
+    of_documents += BYTES_OF_ORDER * layout.arranges
     parts = 1 + layout.cuts_spans + layout.edits
     counted = TOKEN_BYTES * layout.counts_tokens  # of documents, and again with their copies
     before = parts * PACKED_LZ4 + of_documents / EXPECTED_DOCUMENT_BYTES + counted

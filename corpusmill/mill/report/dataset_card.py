@@ -77,10 +77,23 @@ def sources(facts: Facts) -> list[str]:
     ]
 
 
+def order_in_words(facts: Facts) -> str:
+    order = facts.configuration["shuffle"].get("order", "shuffled")
+    read = "to keep this order, read with `InOrder`, not `Shuffled`"
+    if isinstance(order, dict):
+        by = order["by"]["member"] if isinstance(order["by"], dict) else order["by"]
+        value = f"{'descending' if order.get('descending') else 'ascending'} {plain(by)}"
+        return (
+            f"train in {number(order['bands'])} bands of {value}, each shuffled, validation and "
+            f"test shuffled; {read}"
+        )
+    return "shuffled" if order == "shuffled" else f"in the order of the input; {read}"
+
+
 def files(facts: Facts) -> list[str]:
     train = [one for one in facts.text_files if one[0] not in EVALUATED] or facts.text_files
     lines = [
-        "- `corpus/{split}/`: the documents as text, shuffled",
+        f"- `corpus/{{split}}/`: the documents as text, {order_in_words(facts)}",
         "- `tokens/{split}/`: the same documents as token ids, in the same order",
         "- `tokenizer/`: the tokenizer",
         "- `ledger/`: what happened to each input record, and why",
