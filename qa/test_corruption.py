@@ -69,6 +69,7 @@ def corpus(folder: Path) -> dict:
         "filters": [{"name": "empty"}, {"name": "c4"}],
         "spans": {"unit": "line"},
         "splits": {"validation": 0.1, "test": 0.1},
+        "shuffle": {"order": "as_found"},
         "output": {"shard_bytes": 65_536, "join": True, "pack": [64]},
         "tokenizer": {"source": byte_level(folder / "tokenizer")},
         "mixture": {
