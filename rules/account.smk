@@ -78,6 +78,8 @@ rule export:
         LAYOUT.every("results/tokens/{split}/{shard}.bin"),
         LAYOUT.every("results/tokens/{split}/{shard}.idx"),
         LAYOUT.every("results/placements/{split}/{shard}.parquet"),
+        LAYOUT.packed("results/tokens/{split}/pack-{length}.npy"),
+        LAYOUT.packed("results/tokens/{split}/pack-{length}.rows.npy"),
         manifest="results/manifest.json",
     output:
         folder=directory("results/exports/{form}"),
@@ -90,7 +92,10 @@ rule export:
     resources:
         mem_mb=MEMORY.flat(1500),
     params:
-        settings=settings(length=CONFIG.output.sample_tokens),
+        settings=settings(
+            length=CONFIG.output.sample_tokens,
+            packed_samples=CONFIG.output.packed_samples,
+        ),
         code=code_digest("export"),
         paths=named_paths,
     shell:

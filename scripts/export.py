@@ -5,12 +5,13 @@ from pathlib import Path
 
 from corpusmill.run.job import run
 from corpusmill.run.job_progress import phase
-from corpusmill.tools.export.exporting import Exporting
+from corpusmill.tools.export.exporting import Exporting, format_of
 
 
-def export(manifest: Path, form: str, length: int, folder: Path) -> None:
+def export(manifest: Path, form: str, length: int, packed_samples: bool, folder: Path) -> None:
     """folder: made again from scratch, so that it has no files of an earlier corpus."""
-    exporting = Exporting(form, manifest.parent, folder, length)
+    packed = packed_samples and format_of(form).samples
+    exporting = Exporting(form, manifest.parent, folder, length, packed)
     with phase(f"exporting {form}", exporting.bytes) as progress:
         record = exporting.write(progress)
     logging.info("%d files", len(record["files"]))

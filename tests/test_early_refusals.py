@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -91,10 +92,20 @@ def test_run_and_check__refuse_early_what_would_fail_late(case, tmp_path):
 
 
 def test_faults_ahead__has_none_where_nothing_is_known_or_wrong():
-    assert faults_ahead([], None) == faults_ahead(["nanogpt", "hdf5"], None) == []
-    assert faults_ahead(["nanogpt", "megatron"], 1 << 16) == []
-    assert faults_ahead(["megatron"], 1 << 17) == []
-    assert len(faults_ahead(["nanogpt", "mds"], 1 << 17)) == 1
+    output = SimpleNamespace(packed_samples=False)
+    assert faults_ahead([], None, output) == faults_ahead(["nanogpt", "hdf5"], None, output) == []
+    assert faults_ahead(["nanogpt", "megatron"], 1 << 16, output) == []
+    assert faults_ahead(["megatron"], 1 << 17, output) == []
+    assert len(faults_ahead(["nanogpt", "mds"], 1 << 17, output)) == 1
+
+
+def test_faults_ahead__of_packed_samples():
+    output = SimpleNamespace(packed_samples=True, sample_tokens=2048, pack=[2047])
+    assert faults_ahead(["mds", "litdata", "megatron"], None, output) == []
+    (fault,) = faults_ahead(["mds", "hdf5"], None, output)
+    assert "hdf5 with samples of 2048 tokens needs 2048 in output.pack" in fault
+    (fault,) = faults_ahead(["numpy-shards"], None, output)
+    assert "numpy-shards cannot have packed rows. Formats that can: hdf5, litdata, mds" in fault
 
 
 def test_check_tokenizer__counts_ids_as_they_are_kept(tmp_path):

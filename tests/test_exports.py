@@ -23,6 +23,7 @@ from workflow import ROOT, document, jobs, mill, snakemake, write_jsonl
 
 from corpusmill.cli.main import main
 from corpusmill.messages.progress import Silence
+from corpusmill.reader import Corpus, PackedSamples, loss_mask, segments_of
 from corpusmill.run.disk import TOKEN_BYTES, expected_disk
 from corpusmill.tools.export import reference
 from corpusmill.tools.export.exporting import (
@@ -156,6 +157,45 @@ def test_export__hdf5_has_ids_mask_and_labels(results, tmp_path):
         for row, at in zip(rows, range(0, len(tokens), LENGTH), strict=False):
             following = tokens[at + 1 : at + 1 + LENGTH]
             assert row == [tokens[at : at + LENGTH], [1] * LENGTH, following]
+
+
+@pytest.mark.parametrize("name", ["mds", "litdata", "hdf5"])
+def test_export__of_packed_rows(name, tmp_path):
+    results = write_corpus(tmp_path, SPLITS, pack=(LENGTH - 1, LENGTH))
+    folder = tmp_path / "out"
+    Exporting(name, results, folder, LENGTH, packed=True).write(Silence())
+    record = json.loads((folder / "export.json").read_text())
+    assert record["rows"] == "packed"
+    with pytest.raises(ValueError, match="found an export with"):
+        Exporting(name, results, folder, LENGTH).write(Silence())
+    for split in SPLITS:
+        rows = PackedSamples(Corpus(results).split(split), LENGTH - (name != "hdf5"))
+        expected = rows.rows(np.arange(len(rows)))
+        if name == "hdf5":
+            import h5py
+
+            with h5py.File(folder / split / "data-00000.h5") as file:
+                found = file["data"][:]
+            assert (found[:, 0] == expected[:, :-1]).all()
+            assert (found[:, 2] == expected[:, 1:]).all()
+            assert (found[:, 1] == loss_mask(segments_of(expected, END))).all()
+        elif name == "mds":
+            assert naive_exports.mds(folder, split, "uint16") == expected.tolist()
+        else:
+            assert naive_exports.litdata(folder, split, "uint16") == flat(expected.tolist())
+
+
+@pytest.mark.parametrize(
+    ("name", "pack", "said"),
+    [
+        ("megatron", (LENGTH,), "megatron cannot have packed rows"),
+        ("mds", (LENGTH,), rf"length {LENGTH - 1}: expected a length that .* is packed to"),
+    ],
+)
+def test_export__refuses_packed_rows_that_are_not_there(name, pack, said, tmp_path):
+    results = write_corpus(tmp_path, SPLITS, pack=pack)
+    with pytest.raises(ValueError, match=said):
+        Exporting(name, results, tmp_path / "out", LENGTH, packed=True)
 
 
 @given(

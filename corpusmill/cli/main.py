@@ -830,7 +830,13 @@ def eye_test(**given: Any) -> None:
     "--length", default=2048, show_default=True, type=click.IntRange(1), metavar="N",
     help="Tokens per sample, for formats that store samples.",
 )  # fmt: skip
-def export(format_name: str | None, results: Path, to: Path | None, length: int) -> None:
+@click.option(
+    "--packed", is_flag=True,
+    help="Samples are rows that the run packed (output.pack), for mds, litdata and hdf5.",
+)  # fmt: skip
+def export(
+    format_name: str | None, results: Path, to: Path | None, length: int, packed: bool
+) -> None:
     """Write a finished corpus in the file format of a trainer.
 
     Without FORMAT, the command lists the formats. An export uses the existing tokens. If an export
@@ -842,7 +848,7 @@ def export(format_name: str | None, results: Path, to: Path | None, length: int)
         echo("\n".join(command.table()))
         return
     with speaking("Stopped. Run the command again to resume."), read_as_written(results):
-        echo(command.export(format_name, results, to, length))
+        echo(command.export(format_name, results, to, length, packed))
 
 
 @main.command()

@@ -447,6 +447,12 @@ class Output(Section):
         least=1,
         most=16777216,
     )
+    packed_samples: bool = key(
+        "Whether exports of samples have rows of output.pack instead of consecutive samples. A row "
+        "of mds or litdata has one token more than its length in output.pack: sample_tokens 2048 "
+        "needs 2047.",
+        shapes=False,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

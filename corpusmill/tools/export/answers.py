@@ -16,9 +16,9 @@ def table() -> list[str]:
     return lines
 
 
-def export(name: str, results: Path, to: Path | None, length: int) -> str:
+def export(name: str, results: Path, to: Path | None, length: int, packed: bool) -> str:
     """Write the export and return the message."""
-    exporting = Exporting(name, results, to or DEFAULT / name, length)
+    exporting = Exporting(name, results, to or DEFAULT / name, length, packed)
     with phase(f"exporting {name}", exporting.bytes, "MB") as progress:
         record = exporting.write(progress)
     splits = ", ".join(

@@ -37,7 +37,7 @@ def faults_before_run(
         from corpusmill.tools.export.exporting import faults_ahead
 
         told = {} if faults else told_of_tokenizer(config, checks, results)
-        faults += faults_ahead(config.output.exports, told.get("vocabulary"))
+        faults += faults_ahead(config.output.exports, told.get("vocabulary"), config.output)
     faults += certain_shortages(config, layout.inputs.milled)
     faults += disk_faults(wanted_disk(config, layout).least, results)
     return faults + clock_faults(layout.inputs.every, results, time.time_ns())

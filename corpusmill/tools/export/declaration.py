@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from corpusmill.mill.storage.sha256 import file_sha256
 from corpusmill.reader import split as stream_split
 from corpusmill.reader.manifest import Vocabulary
+from corpusmill.reader.packed_samples import PackedSamples
 from corpusmill.reader.stores import check_file
 from corpusmill.tools.export.target import Target
 
@@ -71,6 +72,8 @@ class Split(NamedTuple):
     shards: Sequence[Shard]
     tokens: int
     documents: int
+    packed: PackedSamples | None = None
+    """Rows that the run packed, in place of consecutive samples."""
 
     @property
     def dtype(self) -> np.dtype:
@@ -80,8 +83,11 @@ class Split(NamedTuple):
         """Yield arrays (samples, length + ahead) of `most` samples, the last one possibly shorter.
 
         Sample i is tokens [i * length, i * length + length + ahead) of the split. An incomplete
-        last sample is left out.
+        last sample is left out. Packed rows have the same width.
         """
+        if self.packed is not None:
+            yield from self._packed_rows(self.packed, most)
+            return
         count = max((self.tokens - ahead) // length, 0)
         held = np.zeros(0, self.dtype)
         pieces = self._pieces(most * length)
@@ -92,6 +98,12 @@ class Split(NamedTuple):
             rows = np.lib.stride_tricks.sliding_window_view(held, length + ahead)
             yield rows[: samples * length : length].copy()
             held = held[samples * length :]
+
+    def _packed_rows(self, packed: PackedSamples, most: int) -> Iterator[np.ndarray]:
+        for shard in self.shards:
+            _ = shard.path  # checks it
+        for at in range(0, len(packed), most):
+            yield packed.rows(np.arange(at, min(at + most, len(packed))))
 
     def _pieces(self, size: int) -> Iterator[np.ndarray]:
         for shard in self.shards:
@@ -123,5 +135,6 @@ class Format(NamedTuple):
     share: float = 1  # bytes on disk per byte of token shards; nearly 0 for linked files
     uint16_alone: bool = False  # the format has only 16-bit ids
     samples: bool = False  # rows of `length` tokens instead of documents
+    ahead: int | None = None  # tokens of a packed row beyond `length`; None: no packed rows
     most_tokens: int | None = None  # of one shard
     needs: str | None = None  # package that only this format requires

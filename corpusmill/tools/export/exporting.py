@@ -14,6 +14,8 @@ from corpusmill.mill.storage.sha256 import file_sha256
 from corpusmill.mill.storage.untrusted import load_plain_json
 from corpusmill.reader.corpus import Corpus
 from corpusmill.reader.node_locks import NodeLock
+from corpusmill.reader.packed_samples import PackedSamples
+from corpusmill.run.config import Output
 from corpusmill.tools.export.declaration import Exported, Format, Shard, Split
 from corpusmill.tools.export.target import MADE, Target, refuse_links, remove_made
 
@@ -42,24 +44,55 @@ def disk_share(names: Sequence[str]) -> float:
     return sum(format_of(name).share for name in names)
 
 
-def opened(results: Path, length: int) -> Exported:
-    """Open the corpus in a folder."""
+def opened(results: Path, length: int, packed_to: int | None = None) -> Exported:
+    """Open the corpus in a folder. packed_to: length of packed rows; None: consecutive samples."""
     corpus = Corpus(results)
     splits = []
     for name in corpus.splits:
         split = corpus.split(name)
         shards = [Shard(split, number, results) for number in range(len(split.shards.numbers))]
-        splits.append(Split(name, shards, split.tokens, split.documents))
+        rows = PackedSamples(split, packed_to) if packed_to and split.documents else None
+        splits.append(Split(name, shards, split.tokens, split.documents, rows))
     return Exported(splits, corpus.vocabulary, length)
 
 
-def faults_ahead(names: Sequence[str], vocabulary: int | None) -> list[str]:
+def packed_length(name: str, length: int) -> int:
+    """Return the length in output.pack whose rows are as long as a format's samples."""
+    ahead = format_of(name).ahead
+    if ahead is None:
+        forms = ", ".join(one for one in known_formats() if format_of(one).ahead is not None)
+        raise ValueError(
+            f"{name} cannot have packed rows. Formats that can: {forms}. Leave out --packed or "
+            "output.packed_samples."
+        )
+    return length + ahead - 1
+
+
+def faults_of_packing(name: str, length: int, packs: Sequence[int]) -> list[str]:
+    """Return why an export would have no packed rows. packs: output.pack."""
+    if not format_of(name).samples:
+        return []
+    try:
+        needed = packed_length(name, length)
+    except ValueError as error:
+        return [f"output.packed_samples: {error}"]
+    if needed in packs:
+        return []
+    return [
+        f"output.packed_samples: {name} with samples of {length} tokens needs {needed} in "
+        f"output.pack, as a packed row has one token more than its length. Add {needed}."
+    ]
+
+
+def faults_ahead(names: Sequence[str], vocabulary: int | None, output: Output) -> list[str]:
     """Return why exports would fail, as far as that is known before the run.
 
     vocabulary: number of ids, if known.
     """
     found = []
     for name in names:
+        if output.packed_samples:
+            found += faults_of_packing(name, output.sample_tokens, output.pack)
         if fault := missing_package(name):
             found.append(f"output.exports: {fault}")
         if vocabulary is not None:
@@ -97,7 +130,7 @@ def faults(name: str, exported: Exported) -> list[str]:
                 f"{name}: expected shards of at most {form.most_tokens:,} tokens, found one "
                 f"of {most:,} in the split {split.name}. Lower output.shard_bytes, and mill again."
             )
-        if form.samples and 0 < split.tokens < exported.length:
+        if form.samples and split.packed is None and 0 < split.tokens < exported.length:
             found.append(
                 f"length {exported.length:,}: {split.name} has {split.tokens:,} tokens, too few "
                 "for one sample. Choose a smaller length."
@@ -108,10 +141,13 @@ def faults(name: str, exported: Exported) -> list[str]:
 class Exporting:
     """An export of the results of a finished run into a folder."""
 
-    def __init__(self, name: str, results: Path, folder: Path, length: int) -> None:
-        """Prepare the export. Raise ValueError if the format cannot store the corpus."""
+    def __init__(
+        self, name: str, results: Path, folder: Path, length: int, packed: bool = False
+    ) -> None:
+        """Prepare the export. Raise ValueError if the format cannot store the corpus. packed: of
+        the rows of output.pack, in place of consecutive samples."""
         self.format = format_of(name)
-        self.exported = opened(results, length)
+        self.exported = opened(results, length, packed_length(name, length) if packed else None)
         if found := faults(name, self.exported):
             raise ValueError("\n".join(found))
         self.results, self.folder = results, folder
@@ -121,6 +157,7 @@ class Exporting:
             "format": name,
             "manifest_sha256": load_plain_json(results / "manifest.json").get("sha256"),
             "length": length if self.format.samples else None,
+            "rows": "packed" if packed else None,  # None as in exports of earlier versions
         }
 
     def write(self, progress: Progress) -> dict[str, Any]:

@@ -52,4 +52,5 @@ FORMAT = Format(
     files="copied",
     write=write,
     samples=True,
+    ahead=0,
 )

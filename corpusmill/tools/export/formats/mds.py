@@ -49,4 +49,5 @@ FORMAT = Format(
     files="copied",
     write=write,
     samples=True,
+    ahead=0,
 )
