@@ -274,7 +274,7 @@ def test_record__lists_all_files_with_their_digests(tmp_path):
     }  # fmt: skip
     assert listed == there
     assert record == {
-        "corpusmill.export": 1, "format": "olmo", "length": None,
+        "corpusmill.export": 1, "format": "olmo", "length": None, "rows": None,
         "manifest_sha256": json.loads((results / "manifest.json").read_text())["sha256"],
         "splits": {
             split: {"documents": sum(map(len, shards)), "tokens": sum(map(sum, shards))}

@@ -182,6 +182,8 @@ def stages(random: random.Random, config: dict, sizes: dict[str, int]) -> list[d
             stage |= {"shares": "proportional", "by": ["source"]}
         elif random.random() < 0.3:
             stage |= {"shares": "proportional", "by": _axes(random, _milled(config), config)}
+        if "by" in stage and isinstance(config["mixture"].get("max_epochs"), dict):
+            stage["max_epochs"] = 2.5  # the names may be of other cells
         if random.random() < 0.3:
             stage["seed"] = random.choice([0, 7])
         if found and random.random() < 0.6:

@@ -183,8 +183,10 @@ class Mixer:
         given = self.settings["max_epochs"]
         if not isinstance(given, dict):
             return
-        known = self.axes[0][1]
-        if unknown := {str(name) for name in given.get("cells", {})} - set(known):
+        first = told(self.settings["by"][0])
+        may_lack = "groups" not in first and first.get("value") != "source"
+        known = {*self.axes[0][1], *([NONE] if may_lack else [])}
+        if unknown := {str(name) for name in given.get("cells", {})} - known:
             raise ValueError(f"mixture: no document is in {unknown}")
         usable = sum(self.size[d.id] for d in self.candidates if self.factor[d.id])
         is_limited = "all" in given and self.settings["on_shortage"] != "repeat"
