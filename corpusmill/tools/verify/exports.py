@@ -38,12 +38,14 @@ class Export(NamedTuple):
     """Its own path, to use in a command."""
     here: bool = True
     """Whether it is a local folder."""
+    packed: bool = False
 
     @property
     def command(self) -> str:
         """Return the command that makes it again."""
         length = ["--length", str(self.length)] if self.length else []
-        words = ["export", self.format, self.results, "--to", self.at, *length]
+        packed = ["--packed"] if self.packed else []
+        words = ["export", self.format, self.results, "--to", self.at, *length, *packed]
         return f"corpusmill {shlex.join(words)}"
 
     @property
@@ -121,7 +123,9 @@ def told_export(place: Place, folder: str, content: Any) -> Export:
     listing = Listing(files, content, "", sum(file.bytes for file in files.values()))
     results = posixpath.dirname(place.where(MANIFEST)) if folder else "RESULTS"
     at = posixpath.dirname(place.where(posixpath.join(folder, EXPORT)))
-    return Export(folder, name, length, origin, listing, results, at, place.advice is LOCAL)
+    packed = content.get("rows") == "packed"
+    here = place.advice is LOCAL
+    return Export(folder, name, length, origin, listing, results, at, here, packed)
 
 
 def look_at_export(place: Place, export: Export, findings: Findings, progress: Phase) -> None:
