@@ -180,7 +180,7 @@ def finish_checks():
     if faults := faults_before_run(CONFIG, LAYOUT, EARLY_CHECKS, RESULTS, not IN_CONDA):
         RUN.stop("\n".join(faults))
     likely = likely_shortages(CONFIG, INPUTS.milled)
-    for noticed in [*INPUTS.skipped, *notes_of(EARLY_CHECKS), *likely]:
+    for noticed in [*INPUTS.skipped, *LAYOUT.notes(), *notes_of(EARLY_CHECKS), *likely]:
         RUN.note(noticed)
 
 

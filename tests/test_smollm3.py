@@ -124,6 +124,7 @@ def test_smollm3__shares_hold_after_new_files(milled, tmp_path):
     for place, name in enumerate(("fineweb-edu", "peS2o")):
         records = [{"text": document(2_000_000 + 1000 * place + k)} for k in range(90)]
         write_jsonl(tmp_path / f"raw/{name}/1.jsonl", records)
-    mill(tmp_path, config)
+    said = mill(tmp_path, config).stderr
+    assert "NOTE: files were added, so the stages stage1, stage2, stage3 are composed" in said
     assert_reached(tmp_path)
     assert digests(tmp_path) != digests(milled)

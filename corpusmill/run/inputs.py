@@ -90,6 +90,12 @@ class Inputs:
         return max(part.generation for part in self.parts)
 
     @property
+    def grown(self) -> bool:
+        """Whether files were added to those of a finished run."""
+        before = self.read_before
+        return bool(before) and any(file.path not in before for file in self.milled)
+
+    @property
     def uses_demo(self) -> bool:
         """Whether an input file is one of the bundled demo corpus."""
         return any(file.path.startswith(f"{DEMO}/") for file in self.milled)

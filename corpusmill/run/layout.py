@@ -125,6 +125,17 @@ class Layout:
         shard = self.text_shard.format(split=split, shard="00000")
         return [shard] if self._config.tokenizer.source == "train" else []
 
+    def notes(self) -> list[str]:
+        """Return notes about consequences that users may not expect."""
+        stages = [stage.name for stage in self._config.stages]
+        if not stages or not self.inputs.grown:
+            return []
+        return [
+            f"files were added, so the stages {', '.join(stages)} are composed again from all "
+            "documents, and their shards change. If a model was trained on one of them, copy the "
+            "results first: `exclude` is about the new shards, not about what that model has read."
+        ]
+
     def of_stages(self, pattern: str) -> list[str]:
         """Return the file of train or each of its stages, if a mixture is used."""
         return [pattern.format(split=split) for split in self.mixed_splits]
