@@ -1,5 +1,6 @@
 """Find the group of every document of a split: its source and its cell of the mixture."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -53,7 +54,9 @@ def save_groups(
     """
     sources: dict[str, int] = {}
     numbers: dict[tuple[int, int], int] = {}
-    parts, documents, tokens = [], [0], [0]
+    parts: list[np.ndarray] = []
+    documents: Counter[int] = Counter()
+    tokens: Counter[int] = Counter()
     for path in placements:
         columns = ["id", "source", "token_start", "token_end"]
         table = pq.read_table(pa.PythonFile(CheckedFile(path), mode="r"), columns=columns)
@@ -62,16 +65,16 @@ def save_groups(
         of_names = [sources.setdefault(one, len(sources)) for one in named.dictionary.to_pylist()]
         source = np.array(of_names, np.int64)[named.indices.to_numpy()]
         cell = np.full(ids.size, NO_CELL) if cells is None else cells.of(ids)
-        pairs, places = np.unique(np.stack([source, cell]), axis=1, return_inverse=True)
-        found = [numbers.setdefault((a, b), len(numbers)) for a, b in pairs.T.tolist()]
-        mine = np.array(found, np.int64)[places.reshape(-1)]
-        parts.append(mine.astype(DTYPE))
-        more = len(numbers) + 1 - len(documents)
-        documents, tokens = documents + [0] * more, tokens + [0] * more
-        lengths = (ends - begins).astype(np.int64)
-        for number in np.unique(mine).tolist():
-            documents[number] += int((mine == number).sum())
-            tokens[number] += int(lengths[mine == number].sum())
+        wide = int(cell.max(initial=NO_CELL)) + 2
+        pairs, places = np.unique(source * wide + cell + 1, return_inverse=True)
+        known = [(pair // wide, pair % wide - 1) for pair in pairs.tolist()]
+        found = [numbers.setdefault(pair, len(numbers)) for pair in known]
+        parts.append(np.array(found, DTYPE)[places])
+        counts, lengths = np.bincount(places), np.zeros(pairs.size, np.int64)
+        np.add.at(lengths, places, (ends - begins).astype(np.int64))
+        for number, count, size in zip(found, counts.tolist(), lengths.tolist(), strict=True):
+            documents[number] += count
+            tokens[number] += size
         progress.advance(1)
     names = list(sources)
     groups = [
