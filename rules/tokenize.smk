@@ -163,7 +163,9 @@ rule label:
     input:
         placements=LAYOUT.to_pack("results/placements/{split}/{shard}.parquet"),
         compositions=LAYOUT.if_stage("results/mixture/{split}.json"),
-        copies=LAYOUT.if_stage(LAYOUT.if_mixed(LAYOUT.every("results/copies/{block}.arrow"))),
+        copies=LAYOUT.if_stage(
+            LAYOUT.if_mixed(LAYOUT.every("results/copies/{block}.arrow"))
+        ),
     output:
         numbers="results/tokens/{split}/groups.npy",
         legend="results/tokens/{split}/groups.json",
