@@ -281,7 +281,8 @@ class Layout:
                 yield file, None
         elif "{split}" in pattern:
             for split, count in self.shards.items():
-                yield pattern.replace("{split}", split).replace("{shard}", "{}"), count
+                of_split = pattern.replace("{split}", split)
+                yield of_split.replace("{shard}", "{}"), count if "{shard}" in pattern else None
         elif "{stage}" in pattern:
             for stage in self.barriers:
                 yield pattern.replace("{stage}", stage), None
