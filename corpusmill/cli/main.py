@@ -478,11 +478,14 @@ endpoint_option = click.option(
 )  # fmt: skip
 
 
-@main.command()
-@click.argument(
+finished_argument = click.argument(
     "results", metavar="[DIR]", default=Path("results"),
     type=click.Path(exists=True, file_okay=False, path_type=Path),
 )  # fmt: skip
+
+
+@main.command()
+@finished_argument
 @click.option(
     "--try", "configs", metavar="CONFIG", multiple=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -515,10 +518,7 @@ def mixture(results: Path, in_json: bool, **given: Any) -> None:
 
 
 @main.command()
-@click.argument(
-    "results", metavar="[DIR]", default=Path("results"),
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-)  # fmt: skip
+@finished_argument
 @click.option(
     "--tokens", required=True, metavar="N", type=click.FloatRange(1, 1e15),
     help="Tokens of the proxy, such as 1e8.",

@@ -210,7 +210,7 @@ class StageComposition(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """What a stage does with candidates."""
+    """The copies and cells that a stage gives to some candidates."""
 
     copies: np.ndarray
     """uint16"""

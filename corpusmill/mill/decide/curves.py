@@ -14,7 +14,7 @@ class Curve(NamedTuple):
 
     steps: dict[float, float]
     of_quantiles: bool
-    """Whether a limit is a share of the documents, ranked from the lowest value, and no value."""
+    """If true, a limit is a share of the documents, ranked by value; if false, it is a value."""
 
 
 def _of_twentieths(first: int, *copies: float) -> Curve:

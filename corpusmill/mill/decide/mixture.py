@@ -45,18 +45,18 @@ class Factor(NamedTuple):
     limits: list[float]
     times: list[float]
     of_quantiles: bool
-    """Whether a limit is a share of the documents, ranked from the lowest value, and no value."""
+    """If true, a limit is a share of the documents, ranked by value; if false, it is a value."""
 
 
 class MaxEpochs(NamedTuple):
     """Maximum sizes of copies, relative to the size of their documents. None: no maximum."""
 
     each: float | None
-    """Of each cell that `cells` does not name."""
+    """Maximum of each cell that has none in `cells`."""
     all: float | None
-    """Of the whole mixture, relative to all documents with a factor above 0."""
+    """Maximum of the whole mixture, relative to all documents with a factor above 0."""
     cells: dict[str, float]
-    """Of cells by their name along the first axis."""
+    """Maximum of single cells, by their name along the first axis."""
 
     def of_cell(self, names: tuple[str, ...]) -> float | None:
         """Return the maximum of a cell. names: along each axis."""

@@ -20,7 +20,7 @@ class Split(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """What the configuration says about a source; None: not stated."""
+    """Facts about a source from the configuration; None if not stated."""
 
     licence: str | None
     origin: str | None
@@ -38,7 +38,7 @@ class Facts(NamedTuple):
     splits: list[Split]
     text_files: list[tuple[str, str]]
     origins: dict[str, Origin]
-    """Of each source of the corpus."""
+    """Facts about each source of the corpus, by its name."""
     held_out: dict[str, Origin]
     """Of each evaluation set."""
     domains: Domains | None
